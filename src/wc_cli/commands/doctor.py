@@ -11,6 +11,7 @@ import contextlib
 import os
 
 from wc_cli.agents.briefing.coverage import coverage, coverage_text
+from wc_cli.bridges.carry import harvesting
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.claims import travel
 from wc_cli.edits.claims.registry import Registry
@@ -30,7 +31,7 @@ from wc_cli.run.output import say, say_json
 from wc_core.base.errors import FindingsError, InvalidInputError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
-from wc_core.base.phrases import counted, quoted, with_home
+from wc_core.base.phrases import bounded, counted, quoted, with_home
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims import book as books
@@ -54,6 +55,7 @@ _LEAST_GIT = (2, 38)
 _PROBE_SECONDS = 10
 # The paths that the command of one finding removes.
 _SHOWN = 10
+_MAX_FORKED = 20
 _FIX_AND_SYNC = "Your entries are safe here. Once that is fixed: wc sync"
 
 
@@ -323,8 +325,11 @@ def _report_notes(
 ) -> Iterator[str]:
     for key in context.settings.ignored:
         yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
-    for topic in examined.forked:
-        yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
+    forked = (
+        f"{topic} is forked: two clones wrote at once; the next entry joins them"
+        for topic in examined.forked
+    )
+    yield from bounded([*forked], _MAX_FORKED)
     if examined.ahead:
         threads = counted(len(examined.ahead), "thread has", "threads have")
         yield (
@@ -342,6 +347,7 @@ def _report_notes(
         yield standing.sentence(now_ms())
     elif context.unasked:
         yield context.unasked
+    yield from _harvest_notes(context)
     yield from _claims_notes(context, is_all=is_all)
     yield from _hook_notes(context)
     yield from _server_notes(context)
@@ -410,6 +416,16 @@ def _server_notes(context: Context) -> Iterator[str]:
         )
     else:
         yield f"wc enrich sends nothing: {summaries.off_reason(wanted)}"
+
+
+def _harvest_notes(context: Context) -> Iterator[str]:
+    """Yield how many fetched branches of agents the next exchange examines."""
+    code = context.place.repository
+    if context.place.kind != BRANCH_STORE or code is None:
+        return
+    with contextlib.suppress(GitError):  # which is another finding
+        if count := harvesting.unexamined(context.place.root, context.env, code):
+            yield f"{harvesting.left_text(count)}: wc sync"
 
 
 def _claims_notes(context: Context, *, is_all: bool) -> Iterator[str]:

@@ -25,7 +25,7 @@ from wc_core.base.errors import (
 )
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
-from wc_core.base.phrases import counted
+from wc_core.base.phrases import bounded, counted, listed
 from wc_core.base.text import one_line
 from wc_core.ledger.git import remotes, repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.git.repository import Repository
 
 _MAX_NAMED = 8
+_MAX_NOTES = 20
 _NOTHING_UNSENT = "nothing to carry: what is here has arrived, or travels already"
 _EVERY = 30
 # Seconds between two checks for new local writes.
@@ -296,20 +297,27 @@ def _print_result(result: Exchange, options: SyncOptions) -> None:
         say_json({**result.to_json(), "dry_run": options.dry_run})
     else:
         say(one_line(_result_sentence(result, dry_run=options.dry_run)))
-    for note in result.notes:
+    for note in bounded(result.notes, _MAX_NOTES):
         remark(f"note: {one_line(note)}")
-    for path in result.outvoted:
+    if result.outvoted:
+        were = "was" if len(result.outvoted) == 1 else "were"
         remark(
-            f"note: {one_line(path)} was changed on both sides; the version of "
-            f"{result.remote} counts, yours is in the history"
+            f"note: {one_line(listed(result.outvoted, _MAX_NAMED))} {were} changed on "
+            f"both sides; the version of {result.remote} counts, yours is in the "
+            "history"
         )
 
 
 def _result_sentence(result: Exchange, *, dry_run: bool) -> str:
     came, went = ("would come", "would go") if dry_run else ("came", "went")
     facts = []
-    for branch, count in result.harvested.items():
-        facts.append(f"{counted(count, 'entry', 'entries')} {came} with {branch}")
+    if len(result.harvested) > _MAX_NAMED:
+        total = counted(sum(result.harvested.values()), "entry", "entries")
+        branches = listed(result.harvested, _MAX_NAMED)
+        facts.append(f"{total} {came} with {branches}")
+    else:
+        for branch, count in result.harvested.items():
+            facts.append(f"{counted(count, 'entry', 'entries')} {came} with {branch}")
     if result.came:
         facts.append(f"{_entry_counts(result.came)} {came}")
     if result.went:

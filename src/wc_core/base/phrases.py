@@ -9,7 +9,7 @@ from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 # What a shell reads as it is.
@@ -53,3 +53,21 @@ def quoted(word: str) -> str:
 def counted(number: int, singular: str, plural: str = "") -> str:
     """A number with its noun: ``1 thread``, ``2 threads``, ``0 entries``."""
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
+
+
+def listed(items: Iterable[str], most: int) -> str:
+    """Items in one sentence, of which at most so many are named: ``a, b and 3 more``.
+    It has one item more if only that one would be left."""
+    rows = list(items)
+    if len(rows) <= most + 1:
+        return ", ".join(rows)
+    return f"{', '.join(rows[:most])} and {len(rows) - most} more"
+
+
+def bounded(notes: Sequence[str], most: int, see: str = "") -> list[str]:
+    """At most so many notes, and a last one that counts the others; ``see`` says where
+    they are."""
+    if len(notes) <= most + 1:
+        return [*notes]
+    end = f" ({see})" if see else ""
+    return [*notes[:most], f"… and {len(notes) - most} more{end}"]

@@ -63,6 +63,24 @@ def push_carrier(hub: Path, person: Repo, *lines: str, branch: str = "x") -> str
     return commit
 
 
+def push_many(hub: Path, first: int, last: int) -> None:
+    """Have as many branches of the hub carry an entry each, of threads of their own;
+    each was committed after the one before."""
+    parts = []
+    for number in range(first, last + 1):
+        text = line(
+            entry_id=f"01M8H7GWS0N3G40AHHHKB{number:05}", thread_topic=f"t{number}"
+        )
+        message = f"x\n\n{text}\n\n{carriers.TRAILER}: 1\n"
+        parts.append(
+            f"commit refs/heads/claude/b{number}\n"
+            f"committer x <x@example.org> {1767225600 + number} +0000\n"
+            f"data {len(message)}\n{message}\nfrom refs/heads/main^0\n"
+        )
+    words = ["git", "-C", str(hub), "fast-import", "--quiet"]
+    subprocess.run(words, input="".join(parts), text=True, check=True)
+
+
 def test_the_ball_comes_back_and_all_see_how(
     person: Repo, hub: Path, tmp_path: Path
 ) -> None:
@@ -123,7 +141,10 @@ HOSTILE: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "cut off": ((line()[:200],), "cut off"),
     "no entry": (("{}",), "names no thread"),
-    "two versions": ((line(), line(title="Other")), "differs from another"),
+    "two versions": (
+        (line(), line(title="Other")),
+        "differs from another on claude/x; neither was taken",
+    ),
     "a million lines": (("{" * 3,) * 20_000, "has more than 5000 lines"),
     "too long": (("{" + "x" * carriers.MAX_CARRIER_BYTES,), "more than is read"),
 }
@@ -150,6 +171,85 @@ def test_what_cannot_be_an_entry_is_refused_alone(
     assert "problem" in person.ok("harvest", "--forget").out
     assert person.ok("problems").out == "No problems.\n"
     assert "nothing new" in person.ok("sync").out
+
+
+VERSIONS: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
+    "its seat names one": ({"agent": "Codex@claude/b"}, {}, "Second"),
+    "its code branch names one": ({"code_branch": "claude/b"}, {}, "Second"),
+    "neither is named": ({}, {}, ""),
+    "only the seat's last part": ({"agent": "Codex@b"}, {}, ""),
+    "both are named": ({"code_branch": "claude/b"}, {"code_branch": "claude/a"}, ""),
+    "each names the other": (
+        {"code_branch": "claude/a"},
+        {"code_branch": "claude/b"},
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("second", "first", "taken"), VERSIONS.values(), ids=VERSIONS)
+def test_an_entry_is_that_of_the_branch_that_it_names(
+    person: Repo,
+    hub: Path,
+    first: dict[str, object],
+    second: dict[str, object],
+    taken: str,
+) -> None:
+    """Whoever pushes a branch that comes first in the alphabet speaks for nobody."""
+    push_carrier(hub, person, line(title="First", **first), branch="a")
+    push_carrier(hub, person, line(title="Second", **second), branch="b")
+    said = person.ok("sync")
+    came = {entry["title"] for entry in person.entries("login")} - {"Use a passkey"}
+    assert came == ({taken} if taken else set())
+    result = "the other was taken" if taken else "neither was taken"
+    assert "claude/a: login: entry 01M8H7GWS0N3G40AHHHKBG28N0 differs from " in said.err
+    assert f"another on claude/b; {result}" in said.err
+    assert ("differs from another on claude/a" in said.err) == (not taken)
+    assert "claude/a" in person.wc("problems").out
+
+
+def test_what_came_first_stays(person: Repo, hub: Path) -> None:
+    """Also if the branch that the entry names has another version later."""
+    push_carrier(hub, person, line(title="First"), branch="a")
+    person.ok("sync")
+    push_carrier(hub, person, line(title="Second", code_branch="claude/b"), branch="b")
+    said = person.ok("sync")
+    assert "claude/b: login: entry 01M8H7GWS0N3G40AHHHKBG28N0 differs" in said.err
+    titles = {entry["title"] for entry in person.entries("login")}
+    assert titles == {"Use a passkey", "First"}
+
+
+def test_the_same_entry_comes_with_the_branch_that_it_names(
+    person: Repo, hub: Path
+) -> None:
+    text = line(code_branch="claude/b")
+    for branch in ("a", "b", "c"):
+        push_carrier(hub, person, text, branch=branch)
+    assert person.json("sync")["harvested"] == {"claude/b": 1}
+    assert "refused" not in person.ok("doctor").out
+
+
+def test_what_exceeds_one_harvest_is_left_to_the_next(person: Repo, hub: Path) -> None:
+    """Branches that were examined before do not count; the latest come first, and
+    each thread is named only where there are few."""
+    push_many(hub, 1, 30)
+    said = person.ok("sync")
+    assert "30 entries came with claude/b" in said.out
+    assert "and 22 more" in said.out
+    push_many(hub, 31, 540)
+    said = person.ok("sync")
+    assert "10 branches of agents are still to be examined: wc harvest" in said.err
+    assert "500 entries came" in said.out
+    assert len(said.out) < 1000
+    topics = {path.name for path in (person.store / "graph/baseline/threads").iterdir()}
+    assert {"t1", "t30", "t41", "t540"} <= topics
+    assert not {"t31", "t40"} & topics
+    note = "10 branches of agents are still to be examined: wc sync"
+    assert note in person.wc("doctor").out
+    said = person.ok("harvest")
+    assert said.out.count("1 entry came") == 10
+    assert "to be examined" not in said.err + person.wc("doctor").out
+    assert (person.store / "graph/baseline/threads/t31").is_dir()
 
 
 def test_no_carrier_changes_what_is_there(person: Repo, hub: Path) -> None:

@@ -5,6 +5,9 @@ Only remote-tracking branches that match the patterns in the settings are examin
 each commit once; never forks' pull requests. For its outboxes, the remote's default
 branch is examined too, because a merged pull request brings them there. What cannot be
 an entry is refused line by line, and kept for ``wc problems``.
+
+Of the branches that have something new, the latest come first. What exceeds the limits
+of one harvest is left to the next one, and counted.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from wc_core.base.errors import (
 from wc_core.base.files import read_plain
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
-from wc_core.base.phrases import counted
+from wc_core.base.names import parse
+from wc_core.base.phrases import bounded, counted, listed
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.carry import carriers, modes, records
@@ -38,7 +42,7 @@ from wc_core.ledger.carry.records import Harvested, Refused
 from wc_core.ledger.configuration import keys
 from wc_core.ledger.git import remotes
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.threads import codec
+from wc_core.ledger.threads import codec, settings
 from wc_core.ledger.threads.jsontext import dumps
 from wc_core.ledger.threads.model import Entry
 from wc_core.ledger.threads.reader import StoreReader
@@ -52,35 +56,49 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.settings import Settings
 
 _HOLDER = "wc harvest"
-# Of the branches of a remote that match.
-_MAX_BRANCHES = 500
+# Of the branches that have something new, in one harvest.
+MAX_BRANCHES = 500
 _LOCK_SECONDS = 2.0
+# What is named in one line, and the lines for the user; the rest is counted.
+_MAX_NAMED = 8
+_MAX_LINES = 20
 
 
 class Harvest(NamedTuple):
     """What was found: the number of new entries, by the names of branches and of
-    threads, and what was ``refused``, by the names of branches."""
+    threads, and what was ``refused``, by the names of branches. ``left`` is the number
+    of branches that the next harvest examines."""
 
     branches: Mapping[str, Mapping[str, int]]
     refused: Mapping[str, tuple[Refused, ...]]
+    left: int = 0
 
     def lines(self, *, dry_run: bool = False) -> list[str]:
         """Lines for the user about what came, one for each branch."""
         verb = "would come" if dry_run else "came"
-        return [
+        rows = [
             f"{branch}: {counted(sum(topics.values()), 'entry', 'entries')} {verb} "
-            f"({', '.join(topics)})"
+            f"({listed(topics, _MAX_NAMED)})"
             for branch, topics in self.branches.items()
         ]
+        return bounded(rows, _MAX_LINES, "all: wc harvest --json")
 
     @property
     def notes(self) -> list[str]:
-        """Notes for the user about what was refused."""
-        return [
+        """Notes for the user about what was refused, and what is left."""
+        rows = [
             f"{branch}: {row.place}: {row.reason} (see: wc problems)"
             for branch, rows in self.refused.items()
             for row in rows
         ]
+        left = [f"{left_text(self.left)}: wc harvest"] if self.left else []
+        return [*bounded(rows, _MAX_LINES, "see: wc problems"), *left]
+
+
+def left_text(count: int) -> str:
+    """A sentence without a full stop about branches that were not examined yet."""
+    branches = counted(count, "branch of agents is", "branches of agents are")
+    return f"{branches} still to be examined"
 
 
 def is_wanted(rules: Settings) -> bool:
@@ -131,6 +149,36 @@ def harvest_outbox(
         return _Harvesting(root, env, code).run_local(branch, commit)
 
 
+def unexamined(root: str, env: Mapping[str, str], code: Repository) -> int:
+    """The number of branches that were fetched and that a harvest of the store at
+    ``root`` would still examine; 0 if that is not wanted. Raises GitError."""
+    rules = settings.load(root, env)
+    remote = code_remote(code, env)
+    if not (is_wanted(rules) and remote):
+        return 0
+    prefix = f"refs/remotes/{remote}/"
+    examined = records.harvests(Layout(root))
+    return sum(
+        commit != examined.get(ref, Harvested()).commit
+        for ref, commit in _refs(Git(code.common, env, bare=True), remote).items()
+        if modes.is_agents(ref.removeprefix(prefix), rules.agents_branches)
+    )
+
+
+def _refs(git: Git, remote: str) -> dict[str, str]:
+    """The remote-tracking branches of a remote, with their commits, the latest
+    first."""
+    prefix = f"refs/remotes/{remote}/"
+    words = ("--sort=refname", "--sort=-committerdate")
+    out = git.run("for-each-ref", *words, "--format=%(objectname) %(refname)", prefix)
+    pairs = (line.partition(" ") for line in os.fsdecode(out).splitlines())
+    return {
+        ref: commit
+        for commit, _, ref in pairs
+        if ref not in {f"{prefix}HEAD", f"{prefix}{BRANCH}"}
+    }
+
+
 class _Harvesting:
     """One harvest. The carriers of all branches are read by a few git processes, and
     each thread is written once."""
@@ -145,12 +193,14 @@ class _Harvesting:
         self.harvested = dict(records.harvests(self.layout))
         self.refusals = Refusals()
         self.carriers = CarrierReader(self.git, self.rules.directory, self.refusals)
+        # Branches that have something new, beyond what is examined at once.
+        self.left = 0
         # The entries of each thread, by id, with their lines.
         self._present: dict[str, dict[str, set[bytes]]] = {}
 
     def run(self, remote: str, branches: Sequence[str], *, dry_run: bool) -> Harvest:
         trunk = roads.default_branch(self.code, remote)
-        refs = self._refs(remote)
+        refs = _refs(self.git, remote)
         sources = list(self._sources(refs, remote, branches, trunk))
         base = f"refs/remotes/{remote}/{trunk}" if trunk else ""
         new = self._new_lines(self.carriers.lines(sources, base))
@@ -167,7 +217,8 @@ class _Harvesting:
             topics = counts.setdefault(name, {})
             topics[line.topic] = topics.get(line.topic, 0) + 1
         refused = {name: self.refusals.of(name) for name in self.refusals.rows}
-        return Harvest(counts, refused)
+        left = self.left + len(self.carriers.postponed)
+        return Harvest(counts, refused, left)
 
     def run_local(self, branch: str, commit: str) -> Harvest:
         ref = f"refs/heads/{branch}"
@@ -178,17 +229,6 @@ class _Harvesting:
         self._record(sources, {ref: commit}, ref)
         return self._harvest(new)
 
-    def _refs(self, remote: str) -> dict[str, str]:
-        """The remote-tracking branches of a remote, with their commits."""
-        prefix = f"refs/remotes/{remote}/"
-        out = self.git.run("for-each-ref", "--format=%(objectname) %(refname)", prefix)
-        pairs = (line.partition(" ") for line in os.fsdecode(out).splitlines())
-        return {
-            ref: commit
-            for commit, _, ref in pairs
-            if ref not in {f"{prefix}HEAD", f"{prefix}{BRANCH}"}
-        }
-
     def _sources(
         self,
         refs: Mapping[str, str],
@@ -196,7 +236,7 @@ class _Harvesting:
         branches: Sequence[str],
         trunk: str,
     ) -> Iterator[ExaminedBranch]:
-        """Yield the branches that have something new."""
+        """Yield the branches that have something new, as many as one harvest takes."""
         prefix = f"refs/remotes/{remote}/"
         for branch in branches:
             if f"{prefix}{branch}" not in refs:
@@ -204,7 +244,7 @@ class _Harvesting:
                     f"{remote} has no branch {one_line(branch)!r} here.",
                     f"Fetch it: git fetch {remote} {one_line(branch)}",
                 )
-        matching = 0
+        count = 0
         for ref, commit in refs.items():
             name = ref.removeprefix(prefix)
             is_agents = modes.is_agents(name, self.rules.agents_branches)
@@ -213,31 +253,56 @@ class _Harvesting:
                 if name in branches:
                     yield ExaminedBranch(ref, name, commit, "", trunk=False)
                 continue
-            if not is_agents and name != trunk:
+            if commit == examined or not (is_agents or name == trunk):
                 continue
-            matching += 1
-            if commit != examined and matching <= _MAX_BRANCHES:
+            count += is_agents
+            if is_agents and count > MAX_BRANCHES:
+                self.left += 1
+            else:
                 yield ExaminedBranch(ref, name, commit, examined, trunk=not is_agents)
 
     def _new_lines(
         self, lines: Iterable[tuple[str, Line]]
     ) -> dict[str, tuple[str, Line]]:
-        """The entries that the store lacks, by id, with the name of the first branch
-        that has them. Another version of an entry is refused."""
-        new: dict[str, tuple[str, Line]] = {}
+        """The entries that the store lacks, by id, with the name of a branch that has
+        them. Another version of an entry than the one that is here is refused."""
+        candidates: dict[str, dict[Line, set[str]]] = {}
         for name, line in lines:
             try:
                 present = self._lines_in_store(line.topic).get(line.id)
             except CorruptError as error:
                 self.refusals.add(name, line.topic, error.message)
                 continue
-            if present is not None and line.data not in present:
+            if present is None:
+                versions = candidates.setdefault(line.id, {})
+                versions.setdefault(line, set()).add(name)
+            elif line.data not in present:
                 reason = f"entry {line.id} differs from the one that is here"
                 self.refusals.add(name, line.topic, reason)
-            elif present is None and new.setdefault(line.id, (name, line))[1] != line:
-                reason = f"entry {line.id} differs from another"
-                self.refusals.add(name, line.topic, reason)
-        return new
+        chosen = {id_: self._choose(rows) for id_, rows in candidates.items()}
+        return {id_: pair for id_, pair in chosen.items() if pair is not None}
+
+    def _choose(self, versions: Mapping[Line, set[str]]) -> tuple[str, Line] | None:
+        """Choose among the versions of an entry the one on the branch that it names;
+        ``None`` if that is not clear. The others are refused."""
+        own = {line: _own_branches(line, names) for line, names in versions.items()}
+        named = [line for line in versions if own[line]]
+        chosen = next(iter(versions)) if len(versions) == 1 else None
+        if chosen is None and len(named) == 1:
+            chosen = named[0]
+        for line, names in versions.items():
+            others = set[str]().union(*versions.values()) - names or names
+            if line != chosen:
+                result = "the other was taken" if chosen else "neither was taken"
+                reason = (
+                    f"entry {line.id} differs from another on "
+                    f"{listed(sorted(others), _MAX_NAMED)}; {result}"
+                )
+                for name in sorted(names):
+                    self.refusals.add(name, line.topic, reason)
+        if chosen is None:
+            return None
+        return min(own[chosen] or versions[chosen]), chosen
 
     def _lines_in_store(self, topic: str) -> dict[str, set[bytes]]:
         """The lines of the entries that a thread has, by their ids."""
@@ -309,6 +374,15 @@ def _save(layout: Layout, harvested: Mapping[str, Harvested]) -> None:
     durable.make_private_folder(private.root)
     data = f"{dumps(records.harvest_fields(harvested))}\n".encode()
     durable.replace(private.harvest, data, private.root)
+
+
+def _own_branches(line: Line, names: Iterable[str]) -> set[str]:
+    """Those among the branches ``names`` that an entry names as its own: by the seat of
+    its author, or as the branch of the code."""
+    entry = codec.read_line(line.topic, line.data)
+    if not isinstance(entry, Entry):
+        return set()
+    return {parse(entry.agent).seat, entry.code_branch} & {*names}
 
 
 def forget_refused(root: str) -> int:

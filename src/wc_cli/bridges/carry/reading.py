@@ -119,9 +119,14 @@ class CarrierReader:
                 continue
             excluded = [base] if base else []
             excluded += [source.examined] if source.examined in existing else []
-            words = ("--reverse", f"--max-count={_MAX_COMMITS}", source.commit)
+            words = ("--reverse", f"--max-count={_MAX_COMMITS + 1}", source.commit)
             out = self.git.run("rev-list", *words, "--not", *excluded, "--")
-            commits += [(source.name, commit) for commit in out.decode().split()]
+            new = out.decode().split()
+            # Without a default branch, they may be the whole history.
+            if excluded and len(new) > _MAX_COMMITS:
+                reason = f"only the last {_MAX_COMMITS} new commits were examined"
+                self.refusals.add(source.name, source.commit[:10], reason)
+            commits += [(source.name, commit) for commit in new[-_MAX_COMMITS:]]
         sizes = self._sizes([commit for _, commit in commits])
         for name, commit in commits:
             yield _Carrier(name, commit, "commit", sizes.get(commit, 0), commit[:10])

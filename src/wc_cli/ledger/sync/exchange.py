@@ -6,6 +6,7 @@ import time
 from types import MappingProxyType
 
 from wc_cli.ledger.clock import random_between
+from wc_core.base.phrases import listed
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # The longest pause after a lost race, in rounds: this many clones may be competing.
 MAX_ROUNDS = 32
+# The threads with the same problem that one note names.
+_MAX_NAMED = 8
 
 
 def pause_seconds(lost_races: int, round_seconds: float) -> float:
@@ -76,8 +79,14 @@ class Exchange(NamedTuple):
 
     def with_settlement(self, settlement: Settlement) -> Exchange:
         """The exchange after the store was settled, with the problems as notes."""
-        problems = settlement.problems.items()
-        notes = [f"{topic}: {text}" if topic else text for topic, text in problems]
+        topics: dict[str, list[str]] = {}
+        for topic, text in settlement.problems.items():
+            topics.setdefault(text, []).append(topic)
+        notes = [
+            f"{named}: {text}" if named else text
+            for text, names in topics.items()
+            for named in [listed(filter(None, names), _MAX_NAMED)]
+        ]
         return self._replace(
             joined=self.joined or settlement.joined,
             outvoted=(*self.outvoted, *settlement.outvoted),
