@@ -299,13 +299,13 @@ def _print_result(result: Exchange, options: SyncOptions) -> None:
         say(one_line(_result_sentence(result, dry_run=options.dry_run)))
     for note in bounded(result.notes, _MAX_NOTES):
         remark(f"note: {one_line(note)}")
-    if result.outvoted:
-        were = "was" if len(result.outvoted) == 1 else "were"
-        remark(
-            f"note: {one_line(listed(result.outvoted, _MAX_NAMED))} {were} changed on "
-            f"both sides; the version of {result.remote} counts, yours is in the "
-            "history"
-        )
+    outvoted = [
+        f"{path} was changed on both sides; the version of {result.remote} counts, "
+        "yours is in the history"
+        for path in result.outvoted
+    ]
+    for note in bounded(outvoted, _MAX_NOTES):
+        remark(f"note: {one_line(note)}")
 
 
 def _result_sentence(result: Exchange, *, dry_run: bool) -> str:
