@@ -175,10 +175,10 @@ class Damage(NamedTuple):
 
     ``line`` counts from 1; 0 is the file as a whole. ``kind`` is one of
     ``torn`` (a last line without its end), ``garbage`` (not JSON, or not
-    UTF-8), ``shape`` (JSON of another shape), ``field`` (an entry with a
-    field of another shape), ``differs`` (two versions of one entry),
-    ``missing``, ``unreadable`` or ``newer``. ``lost`` says whether there are
-    bytes that cannot be shown as an entry.
+    UTF-8), ``long`` (longer than any entry), ``shape`` (JSON of another
+    shape), ``field`` (an entry with a field of another shape), ``differs``
+    (two versions of one entry), ``missing``, ``unreadable`` or ``newer``.
+    ``lost`` says whether there are bytes that cannot be shown as an entry.
     """
 
     file: str

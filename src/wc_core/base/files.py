@@ -265,8 +265,9 @@ class Folder:
             raise NotPlainError(0, "is not a regular file", path)
         return handle
 
-    def last_line(self, path: str, size: int) -> bytes:
-        """The last line of a file of ``size`` bytes.
+    def last_line(self, path: str, size: int, most: int) -> bytes:
+        """The last line of a file of ``size`` bytes; empty if it has more than about
+        ``most``.
 
         The cost does not grow with the file. Raises OSError.
         """
@@ -279,7 +280,9 @@ class Folder:
                 end = data.rfind(b"\n", 0, len(data) - 1)
                 if end >= 0 or not start:
                     return data[end + 1 :]
-                length *= 8
+                if length >= most + _TAIL:
+                    return b""
+                length = min(8 * length, most + _TAIL)
         finally:
             os.close(handle)
 
@@ -350,6 +353,13 @@ def _read(path: str, folder: int | None, limit: int) -> bytes | None:
     finally:
         os.close(handle)
     return b"".join(chunks)
+
+
+def pieces_of(path: str, root: str) -> Iterator[bytes]:
+    """Yields the bytes of a regular file in pieces, see `Folder.pieces`. Raises
+    OSError."""
+    with Folder(os.path.dirname(path), root) as folder:
+        yield from folder.pieces(path)
 
 
 def read_from(path: str, root: str, start: int, length: int = 0) -> bytes:

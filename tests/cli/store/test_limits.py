@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from wc_cli.ledger.store import lockedthread
 from wc_cli.ledger.store.writer import Author, IdSource, StoreWriter
-from wc_core.base import files
-from wc_core.base.errors import ConflictError, CorruptError
+from wc_core.base.errors import ConflictError, CorruptError, InvalidInputError
 from wc_core.base.names import Name
 from wc_core.ledger.git.discovery import PLAIN, Place
-from wc_core.ledger.threads import codec, vocabulary
-from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads import longlines, vocabulary
 from wc_core.ledger.threads.proposals import Draft
 from wc_core.ledger.threads.settings import Settings
 from wc_core.people.identity.resolve import Identity
@@ -49,7 +49,7 @@ def test_a_thread_that_has_all_it_can_hold(
 def test_a_log_never_grows_beyond_what_is_read(
     writer: StoreWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 3000)
+    monkeypatch.setattr(lockedthread, "MAX_LOG_BYTES", 3000)
     say(writer, "auth", body="b" * 1000)
     say(writer, "auth", body="b" * 200)
     with pytest.raises(ConflictError, match="is full"):
@@ -75,9 +75,11 @@ def test_a_log_that_is_too_long_is_damage_of_its_thread_alone(
     say(writer, "auth")
     say(writer, "other")
     with open(writer.layout.log("auth"), "ab") as log:
-        log.truncate(files.MAX_BYTES + 1)
+        log.truncate(longlines.MAX_LOG_BYTES + 1)
     for call in (writer.reader.snapshot, writer.reader.thread):
-        with pytest.raises(CorruptError, match=f"more than {files.MAX_BYTES} bytes"):
+        with pytest.raises(
+            CorruptError, match=f"more than {longlines.MAX_LOG_BYTES} bytes"
+        ):
             call("auth")
     with pytest.raises(CorruptError, match="more than"):
         say(writer, "auth")
@@ -85,9 +87,21 @@ def test_a_log_that_is_too_long_is_damage_of_its_thread_alone(
     assert writer.reader.topics() == ["auth", "other"]
 
 
-def test_the_longest_body_is_a_line_that_is_read() -> None:
-    # Control characters are what JSON takes most bytes for.
-    entry = Entry("id", "t", "Pat", "", "x", "\0" * 100)
-    longest = len(codec.to_line(entry, 0)) + 6 * (vocabulary.MAX_BODY_BYTES - 100)
-    rest = 20 * vocabulary.MAX_TITLE_BYTES
-    assert longest + rest < codec.MAX_LINE_BYTES
+def test_the_longest_body_is_a_line_that_is_read(writer: StoreWriter) -> None:
+    say(writer, "auth", body="x\n" * (vocabulary.MAX_BODY_BYTES // 8))
+    say(writer, "auth", body="x" * vocabulary.MAX_BODY_BYTES)
+    assert len(writer.reader.thread("auth").entries) == 2
+
+
+def test_a_line_that_nobody_would_read_is_not_written(writer: StoreWriter) -> None:
+    """A body that JSON makes longer, by its quotes and control characters."""
+    say(writer, "auth")
+    before = os.listdir(writer.layout.unsettled)
+    log = writer.reader.log_bytes("auth")
+    for body in ('"' * (11 << 20), "\0" * (4 << 20)):
+        for topic in ("auth", "new"):
+            with pytest.raises(InvalidInputError, match="would be a line of"):
+                say(writer, topic, body=body)
+    assert writer.reader.log_bytes("auth") == log
+    assert writer.reader.topics() == ["auth"]
+    assert os.listdir(writer.layout.unsettled) == before

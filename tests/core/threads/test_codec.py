@@ -22,7 +22,7 @@ from tests.core.strategies import (
     texts,
 )
 from wc_core.base.errors import Damage
-from wc_core.ledger.threads import codec
+from wc_core.ledger.threads import codec, longlines
 from wc_core.ledger.threads.codec import read_line, read_log, to_line
 from wc_core.ledger.threads.model import FREE, Ball, Base, Entry
 
@@ -166,10 +166,10 @@ def test_what_is_only_nested_or_large_is_read() -> None:
 
 
 def test_a_line_longer_than_any_entry_is_not_even_parsed() -> None:
-    line = b'{"entry_id":"x","body":"' + b"x" * codec.MAX_LINE_BYTES + b'"}'
+    line = b'{"entry_id":"x","body":"' + b"x" * longlines.MAX_LINE_BYTES + b'"}'
     found = read_line("t", line)
     assert isinstance(found, tuple)
-    assert found[0] == "garbage"
+    assert found[0] == "long"
 
 
 def test_lone_surrogates_are_shown_as_question_marks() -> None:
@@ -346,11 +346,11 @@ def test_the_deepest_line_that_is_read() -> None:
 
 
 def test_the_longest_line_that_is_read() -> None:
-    line = GOOD[:-1].ljust(codec.MAX_LINE_BYTES)
+    line = GOOD[:-1].ljust(longlines.MAX_LINE_BYTES)
     assert read_line("t", line) == entry(1)
-    size = codec.MAX_LINE_BYTES + 1
+    size = longlines.MAX_LINE_BYTES + 1
     message = f"a line of {size} bytes is longer than any entry"
-    assert read_line("t", line + b" ") == ("garbage", message)
+    assert read_line("t", line + b" ") == ("long", message)
 
 
 def test_a_lone_surrogate_is_found_however_it_is_spelt() -> None:

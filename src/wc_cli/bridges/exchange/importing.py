@@ -5,9 +5,9 @@ from __future__ import annotations
 from wc_cli.ledger.merge.logs import unite
 from wc_cli.ledger.store import durable, lockedthread
 from wc_core.base.errors import ConflictError
-from wc_core.base.files import read_plain
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.longlines import expanded
 from wc_core.ledger.threads.proposals import Draft
 from wc_core.reading.exchange import imports
 
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wc_cli.ledger.store.upkeep import Upkeep
+    from wc_core.ledger.threads.longlines import LogText
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.reading.exchange.imports import ImportedThread
 
 
 class MissingEntries(NamedTuple):
-    """The missing entries of a thread: their number, the log with them, and their
-    lines."""
+    """The missing entries of a thread: their number, the log with them, whose long
+    lines are in ``texts`` (see `longlines`), and their lines."""
 
     topic: str
     added: int
     data: bytes
+    texts: tuple[LogText, ...]
     lines: bytes
     begins: bool
 
@@ -57,7 +59,8 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
         if addition.begins:
             durable.begin_log(layout.log(topic), addition.data, root)
         else:
-            durable.create(layout.log(topic), addition.data, root)
+            whole = expanded(addition.data, addition.texts)
+            durable.create(layout.log(topic), whole, root)
             durable.flush_names(layout.log(topic), root)
         # A user's git may remove the entries from the log until they are committed.
         durable.append_unflushed(upkeep.marker(topic), addition.lines, root)
@@ -80,13 +83,14 @@ def _addition(reader: StoreReader, thread: ImportedThread) -> MissingEntries:
             f"{topic} is a page without a log.",
             f"Nothing was written. Begin its log first: wc ack {topic}",
         )
-    path = reader.layout.log(topic)
-    data = (read_plain(path, reader.layout.root) or b"") if locked.exists else b""
+    text = reader.log_text(topic) if locked.exists else None
+    data = text.data if text is not None else b""
     entries = codec.read_log(topic, data).entries
     lines = thread.log or b"".join(_new_lines(thread, entries))
     union = unite(topic, data, lines)
     count = len(union.ids[1] - union.ids[0])
-    return MissingEntries(topic, count, union.data, lines, not locked.exists)
+    texts = (text,) if text is not None else ()
+    return MissingEntries(topic, count, union.data, texts, lines, not locked.exists)
 
 
 def _new_lines(thread: ImportedThread, entries: Sequence[Entry]) -> Iterator[bytes]:

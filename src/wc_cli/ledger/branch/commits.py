@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import chain
 
-from wc_cli.ledger.branch.git import Git, GitError, GitKilledError
+from wc_cli.ledger.branch.git import NO_NETWORK, Git, GitError, GitKilledError
 from wc_cli.ledger.branch.packs import StorageOptions
 from wc_cli.ledger.store import durable
 from wc_core.base.errors import StorageError
@@ -22,7 +23,7 @@ from wc_core.ledger.git import repository as repositories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from wc_core.ledger.git.authorship import Authorship
     from wc_core.ledger.git.repository import Repository
@@ -150,8 +151,10 @@ def is_committed(change: CommitChange, have: Mapping[str, Committed]) -> bool:
     bytes."""
     committed = have.get(change.path)
     if committed is None or not _is_kept(change):
-        return committed is None and not change.data
-    return blob_id(change.data or b"", committed.blob) == committed.blob
+        return committed is None and not change.data and not change.blob
+    if change.data is None:
+        return change.blob == committed.blob
+    return blob_id(change.data, committed.blob) == committed.blob
 
 
 def empty_tree(git: Git) -> str:
@@ -180,11 +183,45 @@ def move_branch(git: Git, old: str, new: str) -> None:
 
 def blob_id(data: bytes, like: str) -> str:
     """The blob id of ``data``, in the object format of the id ``like``."""
-    sha1_length = 40
-    # The hash of git's object format; nothing here relies on its security.
-    algorithm = "sha1" if len(like) == sha1_length else "sha256"
     named = b"blob %d\0%b" % (len(data), data)
-    return hashlib.new(algorithm, named, usedforsecurity=False).hexdigest()
+    # Nothing here relies on its security.
+    return hashlib.new(_algorithm(like), named, usedforsecurity=False).hexdigest()
+
+
+def _algorithm(like: str) -> str:
+    """The hash of git's object format."""
+    sha1_length = 40
+    return "sha1" if len(like) == sha1_length else "sha256"
+
+
+def _hash_of(size: int, pieces: Iterable[bytes], like: str) -> str:
+    """`blob_id` of ``size`` bytes that come in pieces."""
+    # Of much data, the other implementation takes several times as long.
+    head = b"blob %d\0" % size
+    digest = hashlib.new(_algorithm(like), head, usedforsecurity=True)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def store(git: Git, like: str, size: int, pieces: Callable[[], Iterator[bytes]]) -> str:
+    """The id of a blob of ``size`` bytes that comes in pieces, in the object format of
+    the id ``like``; it is written unless git has it. Raises GitError, and what the
+    ``pieces`` raise."""
+    blob = _hash_of(size, pieces(), like)
+    try:
+        git.run("cat-file", "-e", blob, env=NO_NETWORK)
+    except GitKilledError:
+        raise
+    except GitError:
+        head = b"blob\nmark :1\ndata %d\n" % size
+        feed = chain([head], pieces(), [b"\nget-mark :1\ndone\n"])
+        # Unlike git-hash-object, it takes a large blob from a pipe in pieces.
+        words = ("-c", "fastimport.unpackLimit=0", "fast-import", "--done", "--quiet")
+        stored = git.line(*words, feed=feed)
+        if stored != blob:
+            raise GitError("a log changed while it was read") from None
+    return blob
 
 
 def commit(
@@ -214,7 +251,7 @@ def commit(
     parts.append(b"done\n")
     storage = options.storage
     words = (*storage.git, "fast-import", "--done", "--quiet", *storage.fast_import)
-    out = git.line(*words, feed=b"".join(parts), env=variables)
+    out = git.line(*words, feed=parts, env=variables)
     if not options.sign:
         return out
     tree = out.split()[2]

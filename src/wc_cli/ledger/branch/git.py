@@ -10,12 +10,15 @@ import time
 from types import MappingProxyType
 
 from wc_cli.ledger.branch.process import Process
+from wc_core.base.lean import contextlib
 from wc_core.base.lean.signal import SIGPIPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Self
+
+    from wc_cli.ledger.branch.process import Feed
 
 # git --local-env-vars: a hook or an alias of another repository sets these, and they
 # would redirect git to that repository.
@@ -38,6 +41,8 @@ _OPTIONS = (
     *("-c", "core.autocrlf=false"),
     *("-c", "core.sparseCheckout=false"),
     *("-c", "commit.gpgSign=false"),
+    # Larger files are read and written in pieces, and not stored as deltas.
+    *("-c", "core.bigFileThreshold=64m"),
     # Otherwise git records the wrong encoding in the commit.
     *("-c", "i18n.commitEncoding=UTF-8"),
 )
@@ -121,11 +126,18 @@ class Git:
         return duplicate
 
     def run(
-        self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
+        self, *words: str, feed: Feed = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> bytes:
-        """Run git with these arguments. Returns its output. Raises GitError."""
+        """Run git with these arguments. Returns its output. Raises GitError, and what
+        the ``feed`` raises."""
         with self.start(*words, env=env) as running:
             return running.result(feed)
+
+    def pieces(self, *words: str) -> Iterator[bytes]:
+        """Run git with these arguments, and yield its output in pieces. Raises
+        GitError."""
+        with self.start(*words) as running:
+            yield from running.pieces()
 
     def start(self, *words: str, env: Mapping[str, str] = _NO_VARIABLES) -> Running:
         """Start git with these arguments without waiting for it. Raises GitError."""
@@ -145,7 +157,7 @@ class Git:
         return Running(process, _command(words), seconds)
 
     def line(
-        self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
+        self, *words: str, feed: Feed = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> str:
         """Run git. Returns its output as one line of text. Raises GitError."""
         return os.fsdecode(self.run(*words, feed=feed, env=env)).strip()
@@ -181,23 +193,38 @@ class Running:
         """End it, if it still runs: ^C does not reach git in its own group."""
         self._process.end()
 
-    def result(self, feed: bytes = b"") -> bytes:
+    def result(self, feed: Feed = b"") -> bytes:
         """Wait for it to end. Returns its output. Raises GitError."""
-        word = self._word
+        with self._timed() as seconds:
+            code, out, self.err = self._process.communicate(feed, seconds)
+        self._check(code, out)
+        return out
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield its output in pieces, until it ends. Raises GitError, maybe at the
+        end."""
+        with self._timed() as seconds:
+            code, self.err = yield from self._process.pieces(b"", seconds)
+        self._check(code)
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[float]:
+        """Yield the seconds that are left, and turn a TimeoutError in the block into a
+        GitError."""
         try:
-            seconds = max(0.0, self._deadline - time.monotonic())
-            code, out, err = self._process.communicate(feed, seconds)
-            self.err = err
+            yield max(0.0, self._deadline - time.monotonic())
         except TimeoutError as error:
             limit = max(0.1, round(self._seconds, 1))
-            message = f"git {word} took longer than {limit:g} s"
+            message = f"git {self._word} took longer than {limit:g} s"
             raise GitTimeoutError(message) from error
+
+    def _check(self, code: int, out: bytes = b"") -> None:
         # A program that git talked to may have ended first; then git tidies up.
         if code < 0 and code != -SIGPIPE:
-            raise GitKilledError(f"git {word} was killed")
+            raise GitKilledError(f"git {self._word} was killed")
         if code:
-            raise GitError(_reason(err) or f"git {word} failed", out, err)
-        return out
+            message = _reason(self.err) or f"git {self._word} failed"
+            raise GitError(message, out, self.err)
 
 
 def _reason(stderr: bytes) -> str:

@@ -15,7 +15,11 @@ from wc_core.base.programs import absolute_path, program_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    # What a program is fed with, at once or in parts.
+    Feed: TypeAlias = bytes | Iterable[bytes]
 
 _CHUNK = 65_536
 _STREAMS = (0, 1, 2)
@@ -66,31 +70,49 @@ class Process:
         _close(stdin, stdout, stderr)
         self._open = {self._feed, self._out, self._err}
 
-    def communicate(self, feed: bytes, seconds: float) -> tuple[int, bytes, bytes]:
+    def communicate(self, feed: Feed, seconds: float) -> tuple[int, bytes, bytes]:
         """Feed the program, and wait for its end. Returns its exit code, or its signal
-        as a negative number, its output and its errors. Raises TimeoutError."""
+        as a negative number, its output and its errors. Raises TimeoutError, and what
+        the ``feed`` raises."""
+        out: list[bytes] = []
+        pieces = self.pieces(feed, seconds)
+        while True:
+            try:
+                out.append(next(pieces))
+            except StopIteration as end:
+                code, err = end.value
+                return code, b"".join(out), err
+
+    def pieces(
+        self, feed: Feed, seconds: float
+    ) -> Generator[bytes, None, tuple[int, bytes]]:
+        """Feed the program, and yield its output in pieces. Returns its exit code and
+        its errors, and raises, as `communicate` does."""
         deadline = time.monotonic() + seconds
-        received: dict[int, list[bytes]] = {self._out: [], self._err: []}
+        errors: list[bytes] = []
         waiting = select.poll()
-        for end in received:
+        for end in (self._out, self._err):
             waiting.register(end, select.POLLIN)
-        unsent = memoryview(feed)
+        parts = iter([feed] if isinstance(feed, bytes) else feed)
+        unsent: memoryview | None = memoryview(b"")
         os.set_blocking(self._feed, False)
         waiting.register(self._feed, select.POLLOUT)
         while self._open:
             for end, _ in waiting.poll(_milliseconds(deadline)):
                 if end == self._feed:
-                    unsent = _written(end, unsent)
-                    is_finished = not unsent
+                    unsent = _written(end, unsent, parts)
+                    is_finished = unsent is None
                 else:
                     data = os.read(end, _CHUNK)
-                    received[end].append(data)
+                    if data and end == self._out:
+                        yield data
+                    elif data:
+                        errors.append(data)
                     is_finished = not data
                 if is_finished:
                     waiting.unregister(end)
                     self._close(end)
-        code = self._waited_for(deadline)
-        return code, b"".join(received[self._out]), b"".join(received[self._err])
+        return self._waited_for(deadline), b"".join(errors)
 
     def _waited_for(self, deadline: float) -> int:
         """Wait for the end. Returns the exit code. Raises TimeoutError."""
@@ -158,14 +180,22 @@ def _milliseconds(deadline: float) -> int:
     return int(seconds * 1000) + 1
 
 
-def _written(end: int, unsent: memoryview) -> memoryview:
-    """What is left to write to a pipe; nothing if its reader is gone."""
+def _written(
+    end: int, unsent: memoryview | None, parts: Iterator[bytes]
+) -> memoryview | None:
+    """What is left to write of a part to a pipe; ``None`` if there are no more parts,
+    or if its reader is gone."""
+    while not unsent:
+        part = next(parts, None)
+        if part is None:
+            return None
+        unsent = memoryview(part)
     try:
-        return unsent[os.write(end, unsent[:_CHUNK]) :] if unsent else unsent  # noqa: TID251
+        return unsent[os.write(end, unsent[:_CHUNK]) :]  # noqa: TID251
     except BlockingIOError:
         return unsent
     except BrokenPipeError:
-        return unsent[:0]
+        return None
 
 
 def _close(*ends: int) -> None:

@@ -9,11 +9,17 @@ from wc_cli.ledger.branch.treepaths import is_local, is_safe
 from wc_core.base.layout import ATTRIBUTES
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads import longlines
+from wc_core.ledger.threads.longlines import MAX_LINE_BYTES, of_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from wc_core.ledger.threads.longlines import LogText
+
+# Larger files that are not logs are never read.
+MAX_FILE_BYTES = 64 * 1024 * 1024
 _MAX_PATHS = 400
 _FILE = "100644"
 _FOLDER = "040000"
@@ -165,11 +171,44 @@ def blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
         end = out.index(b"\n", position)
         head = out[position:end].decode().split()
         if head[1] != "blob":
-            raise GitError(f"the file {blob_id} of the branch cannot be read")
+            raise _unreadable(blob_id)
         start, size = end + 1, int(head[2])
         result[blob_id] = out[start : start + size]
         position = start + size + 1
     return result
+
+
+def sizes(git: Git, ids: Iterable[str]) -> dict[str, int]:
+    """The lengths of blobs, by id. Raises GitError for a blob that does not exist."""
+    blob_ids = sorted(set(ids))
+    if not blob_ids:
+        return {}
+    feed = "".join(f"{blob_id}\n" for blob_id in blob_ids).encode()
+    rows = git.run("cat-file", "--batch-check", feed=feed).splitlines()
+    result = {}
+    for blob_id, row in zip(blob_ids, rows, strict=True):
+        words = row.decode().split()
+        if words[1] != "blob":
+            raise _unreadable(blob_id)
+        result[blob_id] = int(words[2])
+    return result
+
+
+def logs(git: Git, known_sizes: Mapping[str, int]) -> dict[str, LogText]:
+    """The logs that are these blobs, by id. Those that may have a line that is too long
+    are read in pieces."""
+    small = [key for key, size in known_sizes.items() if size <= MAX_LINE_BYTES]
+    texts = {key: of_bytes(data) for key, data in blobs(git, small).items()}
+    return texts | {key: log(git, key) for key in known_sizes.keys() - texts.keys()}
+
+
+def log(git: Git, blob: str) -> LogText:
+    """The log that is this blob, read in pieces. Raises GitError."""
+    return longlines.read(lambda: git.pieces("cat-file", "blob", blob))
+
+
+def _unreadable(blob_id: str) -> GitError:
+    return GitError(f"the file {blob_id} of the branch cannot be read")
 
 
 def seen_on_disk(git: Git, paths: Iterable[str]) -> dict[str, str]:
@@ -197,6 +236,8 @@ def is_store(git: Git, commit: str) -> bool:
         return True
     attributes = top.get(".gitattributes")
     if attributes is None or not attributes.is_file:
+        return False
+    if sizes(git, [attributes.blob])[attributes.blob] > MAX_FILE_BYTES:
         return False
     data = blobs(git, [attributes.blob])[attributes.blob]
     return ATTRIBUTES.encode() in data.split(b"\n")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _FIXES = {
     "torn": "Nothing is lost. Tidy up with: wc doctor --repair",
     "garbage": "Every other entry is readable. Set the line aside: wc doctor --repair",
+    "long": "Every other entry is readable. It stays in the log, and is not shown.",
     "shape": "Every other entry is readable. Set the line aside: wc doctor --repair",
     "field": "It is kept and not shown. Upgrade wc, or correct the line by hand.",
     "differs": "Another version of it counts. Set this one aside: wc doctor --repair",
@@ -92,6 +93,10 @@ class ThreadExaminer:
         only_committed = sorted(self.recovery.topics() - set(topics))
         for topic in only_committed:
             yield from self._of_gone(topic)
+        for path, message in self.recovery.too_large().items():
+            who = f"git -C {quoted(self.layout.root)} log --format='%h %an' -- {path}"
+            fix = f"Nothing else is held up. See who pushed it: {who}"
+            yield Finding(path, 0, message, fix)
         for path in self.upkeep.status.orphans([*topics, *only_committed]):
             fix = "The status line may show it. Remove it: wc doctor --repair"
             yield Finding(f".local/{path}", 0, "belongs to no thread", fix)

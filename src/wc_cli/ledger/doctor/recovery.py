@@ -6,14 +6,17 @@ from __future__ import annotations
 import json
 
 from wc_cli.ledger.branch import commits, trees
-from wc_cli.ledger.branch.compare import compare_log
+from wc_cli.ledger.branch.compare import TooLargeError, compare_log, too_large
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.doctor.setaside import SetAsideStores
+from wc_cli.ledger.merge.logs import split_torn
 from wc_core.base.files import read_plain
 from wc_core.base.layout import topic_of
 from wc_core.ledger.git import discovery
 from wc_core.ledger.threads import codec, entryfields, model
+from wc_core.ledger.threads.longlines import MAX_LOG_BYTES
 from wc_core.ledger.threads.pages import page as page_format
+from wc_core.ledger.threads.reader import MAX_META_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,13 +85,14 @@ class Recovery:
     def _count_uncommitted(self, thread: Thread) -> int:
         if self.git is None:
             return 0
-        topic, log = thread.state.topic, thread.log
+        topic = thread.state.topic
         path = self.layout.relative(self.layout.log(topic))
         have = self._logs().get(path)
+        complete, _ = split_torn(thread.data)
         try:
-            new = compare_log(self.git, topic, thread.data[: log.complete], have).new
-        except GitError:
-            return 0  # doctor reports problems with git
+            new = compare_log(self.git, topic, complete, have).new
+        except (GitError, TooLargeError):
+            return 0  # which doctor reports
         return sum(model.written_by_wc((entry,)) for entry in new)
 
     def lost_by_thread(self, thread: Thread) -> dict[str, bytes]:
@@ -113,6 +117,7 @@ class Recovery:
             return {}  # doctor reports problems with git
         if self.git is None:
             return {}
+        files = {k: v for k, v in files.items() if v.size <= MAX_META_BYTES}
         try:
             contents = trees.blobs(self.git, (file.blob for file in files.values()))
         except GitError:
@@ -158,11 +163,23 @@ class Recovery:
         """The lines of the branch's log, unless ``data`` begins with them."""
         path = self.layout.log(topic)
         have = self._logs().get(self.layout.relative(path))
-        if have is None or not have.size:
+        if self.git is None or have is None or not 0 < have.size <= MAX_LOG_BYTES:
             return {}
         if commits.blob_id(data[: have.size], have.blob) == have.blob:
             return {}
-        return codec.lines_by_id(topic, self._blob(have.blob))
+        try:
+            texts = trees.logs(self.git, {have.blob: have.size})
+        except GitError:
+            return {}  # doctor reports problems with git
+        return codec.lines_by_id(topic, texts[have.blob].data)
+
+    def too_large(self) -> dict[str, str]:
+        """Why logs on the branch are not read, by path."""
+        return {
+            path: too_large(file.size)
+            for path, file in self._logs().items()
+            if file.size > MAX_LOG_BYTES
+        }
 
     def _page_entries(self, topic: str) -> tuple[Entry, ...]:
         try:

@@ -22,6 +22,7 @@ from wc_core.base.files import read_plain
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
+from wc_core.ledger.threads.longlines import expanded, has_long
 from wc_core.ledger.threads.pages import page
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.ledger.threads.written import written_lines
@@ -232,10 +233,13 @@ class Repair:
         return "the branch and the page"
 
     def _write_log(self, topic: str, data: bytes) -> None:
+        """Write a log; its long lines come from the present one."""
         log, root = self.layout.log(topic), self.layout.root
+        text = self.reader.log_text(topic)
         durable.make_folder(self.layout.folder(topic), root)
         durable.touch(self.upkeep.marker(topic), root)
-        durable.create(log, data, root)
+        whole = expanded(data, filter(None, [text])) if has_long(data) else data
+        durable.create(log, whole, root)
         durable.flush_names(log, root)
 
     def _read(self, topic: str) -> Thread | None:

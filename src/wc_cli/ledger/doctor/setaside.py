@@ -12,7 +12,6 @@ from functools import cached_property
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.store import applied
 from wc_core.base.errors import WcError
-from wc_core.base.files import read_plain
 from wc_core.ledger.git import discovery, storefolder
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.model import Entry
@@ -128,8 +127,8 @@ def _topics(store: StoreReader) -> list[str]:
 
 def _log_lines(layout: Layout, topic: str) -> dict[str, bytes]:
     try:
-        data = read_plain(layout.log(topic), layout.root)
-    except OSError:
+        data = StoreReader(layout.root).log_bytes(topic)
+    except WcError:
         return {}  # as if it were not there
     return codec.lines_by_id(topic, data or b"")
 

@@ -6,6 +6,7 @@ side of the merge.
 
 from __future__ import annotations
 
+from collections import Counter
 from operator import itemgetter
 
 from wc_core.base import ulid
@@ -48,6 +49,16 @@ def unite(topic: str, *logs: bytes) -> LogUnion:
     entry_lines, entries = lines.in_log_order()
     data = b"".join(line + b"\n" for line in [*lines.bad_lines, *entry_lines])
     return LogUnion(data, tuple(entries), len(lines.bad_lines), ids)
+
+
+def whole_of(union: bytes, *logs: bytes) -> bytes:
+    """The first of the ``logs`` that has every line of their union; otherwise
+    ``union``. It need not be written again."""
+    wanted = Counter(filter(bytes.strip, union.split(b"\n")))
+    for log in logs:
+        if wanted <= Counter(log.split(b"\n")):
+            return log
+    return union
 
 
 def split_torn(data: bytes) -> tuple[bytes, bytes]:

@@ -2,36 +2,51 @@
 
 Logs become the union of their entries and are never deleted. The projections of threads
 that wc wrote are rendered from the merged logs. Everything else is merged three-way.
-Reads only what differs, and writes nothing.
+Reads only what differs, as much at a time as may be in memory, and writes nothing but
+blobs that are too large to be kept.
 """
 
 from __future__ import annotations
 
+from itertools import chain
+
 from wc_cli.ledger.branch import metaauthor, trees
-from wc_cli.ledger.branch.commits import blob_id
+from wc_cli.ledger.branch.commits import blob_id, store
+from wc_cli.ledger.branch.compare import in_batches
 from wc_cli.ledger.branch.treepaths import STORE, is_log, is_safe, paths_of, topic_at
-from wc_cli.ledger.branch.trees import Sides
+from wc_cli.ledger.branch.trees import MAX_FILE_BYTES, Sides
 from wc_cli.ledger.merge import threads
 from wc_cli.ledger.merge.contents import merge_file
-from wc_cli.ledger.merge.logs import unite
+from wc_cli.ledger.merge.logs import unite, whole_of
 from wc_cli.ledger.merge.threads import ThreadSide, Versions
 from wc_cli.ledger.store.rendering import render_files
 from wc_core.base.lean.functools import partial
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, folding, model
 from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.longlines import (
+    MAX_LOG_BYTES,
+    expanded,
+    expanded_size,
+    has_long,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from wc_cli.ledger.branch.git import Git
     from wc_cli.ledger.branch.treepaths import Paths
     from wc_cli.ledger.branch.trees import TreeItem
     from wc_cli.ledger.merge.logs import LogUnion
+    from wc_core.ledger.threads.longlines import LogText
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.projections import Meta
+
+
+# The bytes of merged files in memory; larger ones are given to git at once.
+_MOST_HELD = 64 * 1024 * 1024
 
 
 class TreeChange(NamedTuple):
@@ -47,8 +62,8 @@ class TreeChange(NamedTuple):
 class MergePlan(NamedTuple):
     """The tree of a merge, as changes to ours, removals first.
 
-    ``gained`` are the entries that we get, by topic. ``outvoted`` are the files whose
-    merged version lacks something of ours.
+    ``gained`` are the entries that we get, by topic, without their bodies. ``outvoted``
+    are the files whose merged version lacks something of ours.
     """
 
     changes: tuple[TreeChange, ...]
@@ -78,7 +93,11 @@ class _Planner:
             if is_safe(path)
         }
         self.sides = dict(self.differing)
+        # The lengths of the files to read, and what was read, by blob.
+        self.sizes: dict[str, int] = {}
+        self.logs: dict[str, LogText] = {}
         self.blobs: dict[str, bytes] = {}
+        self.held = 0
         self.changes: dict[str, TreeChange] = {}
         self.gained: dict[str, tuple[Entry, ...]] = {}
         self.outvoted: set[str] = set()
@@ -96,10 +115,10 @@ class _Planner:
         topics = sorted({topic_at(path) for path in self.differing} - {""})
         self._add_same_files(topics)
         merged_topics = [topic for topic in topics if self._has_log(topic)]
-        self._read_threads(merged_topics)
         other_paths = set(self.differing)
-        for topic in merged_topics:
-            other_paths -= self._merge_thread(topic)
+        for batch in self._read_threads(merged_topics):
+            for topic in batch:
+                other_paths -= self._merge_thread(topic)
         self._merge_files(sorted(other_paths))
         self._separate_files_from_folders()
         changes = sorted(
@@ -122,25 +141,49 @@ class _Planner:
         log = self.sides[paths_of(topic).log]
         return any(item and item.is_file for item in log[1:])
 
-    def _read_threads(self, topics: Iterable[str]) -> None:
-        items: list[TreeItem | None] = []
-        for topic in topics:
-            paths = paths_of(topic)
-            log = self.sides[paths.log]
-            if self._is_ours_only(paths):
-                continue
-            items += log[1:]
-            if not self._is_theirs_only(paths):
-                items += [*self.sides[paths.meta], *self.sides[paths.page]]
-        self._read(items)
+    def _read_threads(self, topics: Iterable[str]) -> Iterator[list[str]]:
+        """Read these threads in batches, and yield the topics of each."""
+        logs = {topic: self._logs_of(topic) for topic in topics}
+        others = {topic: self._others_of(topic) for topic in logs}
+        ids = {topic: {*logs[topic], *others[topic]} for topic in logs}
+        self.sizes |= trees.sizes(self.git, chain.from_iterable(ids.values()))
+        for batch in in_batches(ids, self.sizes):
+            log_ids = {blob for topic in batch for blob in logs[topic]}
+            readable = {blob for blob in log_ids if self.sizes[blob] <= MAX_LOG_BYTES}
+            sizes = {blob: self.sizes[blob] for blob in readable}
+            self.logs = trees.logs(self.git, sizes)
+            self._read(blob for topic in batch for blob in others[topic])
+            yield batch
 
-    def _read(self, items: Iterable[TreeItem | None]) -> None:
-        """Read the content of files."""
-        ids = {item.blob for item in items if item is not None and item.is_file}
-        self.blobs |= trees.blobs(self.git, ids - set(self.blobs))
+    def _logs_of(self, topic: str) -> set[str]:
+        """The blobs of a thread's logs, if both sides' files are needed."""
+        paths = paths_of(topic)
+        if self._is_ours_only(paths):
+            return set()
+        return _blobs_of(self.sides[paths.log][1:])
+
+    def _others_of(self, topic: str) -> set[str]:
+        """The blobs of the other files of a thread that both sides have."""
+        paths = paths_of(topic)
+        if self._is_ours_only(paths) or self._is_theirs_only(paths):
+            return set()
+        return _blobs_of((*self.sides[paths.meta], *self.sides[paths.page]))
+
+    def _read(self, blobs: Iterable[str]) -> None:
+        """Read files, instead of those that were read before. Files that are too large
+        are left out."""
+        wanted = {blob for blob in blobs if self.sizes[blob] <= MAX_FILE_BYTES}
+        self.blobs = trees.blobs(self.git, wanted)
 
     def _bytes(self, item: TreeItem | None) -> bytes | None:
-        return self.blobs[item.blob] if item is not None and item.is_file else None
+        if item is None or not item.is_file:
+            return None
+        return self.blobs.get(item.blob)
+
+    def _log(self, item: TreeItem | None) -> bytes | None:
+        if item is None or not item.is_file:
+            return None
+        return self.logs[item.blob].data
 
     def _versions(self, path: str) -> Versions:
         return Versions(*(self._bytes(item) for item in self.sides[path]))
@@ -159,27 +202,73 @@ class _Planner:
         paths = paths_of(topic)
         if self._is_ours_only(paths):
             return set(paths)
+        log_sides, page = self.sides[paths.log], self._versions(paths.page)
+        if any(self._is_unread(item) for item in log_sides[1:]):
+            self._keep_unread(paths)
+            return set(paths)
         if self._is_theirs_only(paths):
             for path in paths:
                 self._set_item(path, self.sides[path].theirs)
-            log = self._bytes(self.sides[paths.log].theirs) or b""
-            self.gained[topic] = unite(topic, log).entries
+            log = self._log(log_sides.theirs) or b""
+            self._note_gained(topic, unite(topic, log).entries)
             return set(paths)
-        log_sides, page = self.sides[paths.log], self._versions(paths.page)
         union, gained = threads.merge_thread_logs(
             topic,
             page.base,
-            ThreadSide(self._bytes(log_sides.ours), page.ours),
-            ThreadSide(self._bytes(log_sides.theirs), page.theirs),
+            ThreadSide(self._log(log_sides.ours), page.ours),
+            ThreadSide(self._log(log_sides.theirs), page.theirs),
         )
         if gained:
-            self.gained[topic] = gained
+            self._note_gained(topic, gained)
         metas = threads.read_metas(topic, self._versions(paths.meta))
         for side, commit in ((1, self.ours), (2, self.theirs)):
             author = partial(metaauthor.of_commit, self.git, topic, commit)
             union = threads.with_older_move(topic, union, metas[side], author)
-        self._set_bytes(paths.log, union.data)
+        union = self._set_log(paths.log, union)
         return {paths.log, *self._render(topic, paths, union, metas)}
+
+    def _note_gained(self, topic: str, entries: Iterable[Entry]) -> None:
+        self.gained[topic] = tuple(entry._replace(body="") for entry in entries)
+
+    def _is_unread(self, item: TreeItem | None) -> bool:
+        """Return whether an item is a log that is too large."""
+        return item is not None and item.is_file and item.blob not in self.logs
+
+    def _keep_unread(self, paths: Paths) -> None:
+        """Keep the files of one side as they are, for a thread with a log that is too
+        large: if both changed it, those of the larger log. The other side's entries
+        stay where they are, on disk and in the history."""
+        base, ours, theirs = self.sides[paths.log]
+        side = 2 if ours == base else 1
+        if base not in (ours, theirs):
+            side = 1 + (self._size(ours) <= self._size(theirs))
+            if side > 1 and ours not in (None, theirs):
+                self.outvoted.add(paths.log)
+        for path in paths:
+            self._set_item(path, self.sides[path][side])
+
+    def _size(self, item: TreeItem | None) -> int:
+        return self.sizes[item.blob] if item is not None and item.is_file else -1
+
+    def _set_log(self, path: str, union: LogUnion) -> LogUnion:
+        """Set a log to a union. A line that is too long to be read is stored in pieces.
+        Returns the union as it was set."""
+        if not has_long(union.data):
+            self._set_bytes(path, union.data)
+            return union
+        items = [item for item in self.sides[path][:0:-1] if item and item.is_file]
+        texts = [self.logs[item.blob] for item in items]
+        data = whole_of(union.data, *(text.data for text in texts))
+        mode = self.sides[path].file_mode
+        for item, text in zip(items, texts, strict=True):
+            if data == text.data:
+                self._set_item(path, item._replace(mode=mode))
+                break
+        else:
+            size = expanded_size(data)
+            blob = store(self.git, self.ours, size, partial(expanded, data, texts))
+            self.changes[path] = TreeChange(path, mode, None, blob)
+        return union._replace(data=data)
 
     def _render(
         self, topic: str, paths: Paths, union: LogUnion, metas: list[Meta | None]
@@ -192,7 +281,7 @@ class _Planner:
         unknown = {} if newer else self._unknown_keys(paths.meta, metas)
         state = folding.fold(topic, union.entries)._replace(lost=union.lost)
         seal = seal_of(codec.read_log(topic, union.data), union.data)
-        size = len(union.data)
+        size = expanded_size(union.data)
         files = render_files(STORE, state, union.entries, size, unknown, seal)
         rendered = {_tree_path(path): data for path, data in files.items()}
         decided = {path for path in rendered if self._is_rendered(path, paths.log)}
@@ -239,13 +328,24 @@ class _Planner:
 
     def _merge_files(self, paths: list[str]) -> None:
         """Merge files that wc does not render."""
-        mergeable = [path for path in paths if self.sides[path].are_both_files]
-        self._read(item for path in mergeable for item in self.sides[path])
-        for path in mergeable:
-            merged = merge_file(path, *self._versions(path))
-            self._set_bytes(path, merged.data or b"")
-            if merged.outvoted:
-                self.outvoted.add(path)
+        ids = {
+            path: _blobs_of(self.sides[path])
+            for path in paths
+            if self.sides[path].are_both_files
+        }
+        self.sizes |= trees.sizes(self.git, chain.from_iterable(ids.values()))
+        mergeable = {
+            path: blobs
+            for path, blobs in ids.items()
+            if all(self.sizes[blob] <= MAX_FILE_BYTES for blob in blobs)
+        }
+        for batch in in_batches(mergeable, self.sizes):
+            self._read(blob for path in batch for blob in mergeable[path])
+            for path in batch:
+                merged = merge_file(path, *self._versions(path))
+                self._set_bytes(path, merged.data or b"")
+                if merged.outvoted:
+                    self.outvoted.add(path)
         for path in set(paths).difference(mergeable):
             self._set_changed_item(path)
 
@@ -277,7 +377,12 @@ class _Planner:
             if item.is_file and blob_id(data, item.blob) == item.blob:
                 self._set_item(path, item._replace(mode=mode))
                 return
-        self.changes[path] = TreeChange(path, mode, data)
+        self.held += len(data)
+        if self.held > _MOST_HELD:
+            blob = store(self.git, self.ours, len(data), partial(iter, [data]))
+            self.changes[path] = TreeChange(path, mode, None, blob)
+        else:
+            self.changes[path] = TreeChange(path, mode, data)
 
     def _separate_files_from_folders(self) -> None:
         """Where one side has a file and the other a folder, keep theirs, but always
@@ -313,6 +418,10 @@ def _paths_inside_files(paths: set[str]) -> dict[str, list[str]]:
             if folder in paths:
                 inside.setdefault(folder, []).append(path)
     return inside
+
+
+def _blobs_of(items: Iterable[TreeItem | None]) -> set[str]:
+    return {item.blob for item in items if item is not None and item.is_file}
 
 
 def _tree_path(path: str) -> str:

@@ -9,22 +9,30 @@ difference is applied thread by thread. Each step is idempotent.
 from __future__ import annotations
 
 import os
-from itertools import chain, islice
+from itertools import chain
 
 from wc_cli.ledger.branch import commits, metaauthor, trees
+from wc_cli.ledger.branch.compare import in_batches, too_large
 from wc_cli.ledger.branch.git import GitError
-from wc_cli.ledger.branch.treepaths import belongs, is_safe, paths_of, topic_at
+from wc_cli.ledger.branch.treepaths import (
+    belongs,
+    is_log,
+    is_safe,
+    paths_of,
+    topic_at,
+)
 from wc_cli.ledger.merge.contents import merge_file
-from wc_cli.ledger.merge.logs import merge_logs, old_entries, split_torn
+from wc_cli.ledger.merge.logs import merge_logs, old_entries, split_torn, whole_of
 from wc_cli.ledger.merge.threeway import merge_keys
 from wc_cli.ledger.settle.spared import spared_lines
 from wc_cli.ledger.store import durable, pending, quarantine
-from wc_core.base.errors import Damage, NotFoundError, WcError
-from wc_core.base.files import NotPlainError, read_plain
-from wc_core.base.lean import re
+from wc_core.base.errors import CorruptError, Damage, NotFoundError, WcError
+from wc_core.base.files import NotPlainError, read_plain, size_of
+from wc_core.base.lean import contextlib, re
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
 from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.longlines import MAX_LOG_BYTES, expanded, has_long
 from wc_core.ledger.threads.older import metamoves
 from wc_core.ledger.threads.pages import page as page_format
 from wc_core.ledger.threads.projections import Meta
@@ -37,22 +45,23 @@ if TYPE_CHECKING:
     from wc_cli.ledger.branch.git import Git
     from wc_cli.ledger.branch.trees import TreeItem
     from wc_cli.ledger.store.upkeep import Upkeep
+    from wc_core.ledger.threads.longlines import LogText
     from wc_core.ledger.threads.reader import Thread
 
     Pair: TypeAlias = tuple[TreeItem | None, TreeItem | None]
 
-# The number of threads that are in memory at a time.
-_BATCH = 500
 # The quarantine folder for files that belong to no thread.
 _CONFLICTS = "conflicts"
 _MARK = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?: [^\n]*)?\r?\n")
 
 
 class FileChange(NamedTuple):
-    """The content of a file in two commits; ``None`` where a commit lacks it."""
+    """The content of a file in two commits; ``None`` where a commit lacks it, or where
+    it is too large. Of a log, it is `LogText.data`, and ``texts`` are the logs."""
 
     old: bytes | None
     new: bytes | None
+    texts: tuple[LogText, ...] = ()
 
 
 _NO_CHANGE = FileChange(None, None)
@@ -60,13 +69,18 @@ _NO_CHANGE = FileChange(None, None)
 
 class Applier:
     """Applies the difference between two commits to a store's folder. The caller holds
-    the git lock."""
+    the git lock.
+
+    ``unread`` has the reason for each file or thread that is not applied because it is
+    too large. That holds up nothing else, and stays as it is on both sides.
+    """
 
     def __init__(self, upkeep: Upkeep, git: Git) -> None:
         self.upkeep = upkeep
         self.git = git
         self.layout = upkeep.layout
         self.reader = upkeep.reader
+        self.unread: dict[str, str] = {}
         self._old = self._commit = ""
         # The paths that are new on the branch and not written to the folder.
         self.unwritten: tuple[str, ...] = ()
@@ -95,13 +109,25 @@ class Applier:
         outside = [path for path in conflicts if not topic_at(path) and belongs(path)]
         for path, item in trees.items(self.git, commit, outside).items():
             disk = read_plain(f"{self.layout.root}/{path}", self.layout.root)
-            if disk and item.is_file:
+            data = self._blob(item)
+            if disk and data is not None:
                 quarantine.keep(self.layout, _CONFLICTS, disk)
-                data = trees.blobs(self.git, [item.blob])[item.blob]
                 durable.create(f"{self.layout.root}/{path}", data, self.layout.root)
         yield from self._restore_logs(commit, paths)
         for topic in pending.unsettled_topics(self.layout):
-            self.restore_spared(topic)
+            # Settling it says what is wrong with a log that cannot be read.
+            with contextlib.suppress(CorruptError):
+                self.restore_spared(topic)
+
+    def _blob(self, item: TreeItem) -> bytes | None:
+        """The content of a file that is not a log; ``None`` if it is no file or too
+        large."""
+        if not item.is_file:
+            return None
+        size = trees.sizes(self.git, [item.blob])[item.blob]
+        if size > trees.MAX_FILE_BYTES:
+            return None
+        return trees.blobs(self.git, [item.blob])[item.blob]
 
     def _restore_logs(
         self, commit: str, paths: Iterable[str]
@@ -158,14 +184,24 @@ class Applier:
         a single other file."""
         threads: dict[str, list[str]] = {}
         for path in pairs:
-            threads.setdefault(topic_at(path), []).append(path)
-        remaining = iter(threads.items())
-        while batch := dict(islice(remaining, _BATCH)):
-            paths = chain.from_iterable(batch.values())
-            changes = self._changes({path: pairs[path] for path in paths})
-            for topic, group in batch.items():
-                for unit in [group] if topic else [[path] for path in group]:
-                    yield topic, {path: changes[path] for path in unit}
+            # Other files are units of their own; no topic has a slash.
+            threads.setdefault(topic_at(path) or f"/{path}", []).append(path)
+        ids = {
+            key: [item.blob for path in paths for item in pairs[path] if item]
+            for key, paths in threads.items()
+        }
+        sizes = trees.sizes(self.git, chain.from_iterable(ids.values()))
+        readable = {
+            key: blobs
+            for key, blobs in ids.items()
+            if key.startswith("/") or not self._is_unread_thread(key, pairs, sizes)
+        }
+        for batch in in_batches(readable, sizes):
+            paths = chain.from_iterable(threads[key] for key in batch)
+            changes = self._changes({path: pairs[path] for path in paths}, sizes)
+            for key in batch:
+                topic = "" if key.startswith("/") else key
+                yield topic, {p: changes[p] for p in threads[key] if p in changes}
 
     def _pairs(self, old: str, new: str) -> dict[str, Pair]:
         """The content of two commits at the paths where they differ, if these belong
@@ -183,13 +219,53 @@ class Applier:
             if belongs(path) and all(item is None or item.is_file for item in pair)
         }
 
-    def _changes(self, pairs: Mapping[str, Pair]) -> dict[str, FileChange]:
-        ids = {item.blob for pair in pairs.values() for item in pair if item}
-        blobs = trees.blobs(self.git, ids)
-        return {
-            path: FileChange(*(blobs[item.blob] if item else None for item in pair))
-            for path, pair in pairs.items()
-        }
+    def _is_unread_thread(
+        self, topic: str, pairs: Mapping[str, Pair], sizes: Mapping[str, int]
+    ) -> bool:
+        """Return whether a thread is not applied, because its new log is too large. If
+        it is here, settling names it again and again."""
+        _, new = pairs.get(paths_of(topic).log, (None, None))
+        if new is None or sizes[new.blob] <= MAX_LOG_BYTES:
+            return False
+        self.unread[topic] = too_large(sizes[new.blob])
+        if os.path.lexists(self.layout.log(topic)):
+            durable.touch(self.upkeep.marker(topic), self.layout.root)
+        return True
+
+    def _changes(
+        self, pairs: Mapping[str, Pair], sizes: Mapping[str, int]
+    ) -> dict[str, FileChange]:
+        """The changes at these paths, without the files whose new content is too
+        large."""
+        logs: dict[str, int] = {}
+        others: set[str] = set()
+        for path, pair in pairs.items():
+            limit = MAX_LOG_BYTES if is_log(path) else trees.MAX_FILE_BYTES
+            for blob in (item.blob for item in pair if item):
+                if sizes[blob] > limit:
+                    continue
+                if is_log(path):
+                    logs[blob] = sizes[blob]
+                else:
+                    others.add(blob)
+        texts, blobs = trees.logs(self.git, logs), trees.blobs(self.git, others)
+        changes = {}
+        for path, pair in pairs.items():
+            old, new = (item.blob if item is not None else "" for item in pair)
+            if is_log(path):
+                used = {blob: texts[blob] for blob in (old, new) if blob in texts}
+                data = {blob: text.data for blob, text in used.items()}
+                change = FileChange(data.get(old), data.get(new), (*used.values(),))
+                changes[path] = change
+            elif new and new not in others:
+                self._note_unread(path, sizes[new])
+            else:
+                changes[path] = FileChange(blobs.get(old), blobs.get(new))
+        return changes
+
+    def _note_unread(self, path: str, size: int) -> None:
+        limit = trees.MAX_FILE_BYTES
+        self.unread[path] = f"has {size} bytes, more than is read ({limit})"
 
     def _apply_thread(self, topic: str, changes: dict[str, FileChange]) -> None:
         layout, root = self.layout, self.layout.root
@@ -205,7 +281,7 @@ class Applier:
             if log := changes.pop(paths.log, None):
                 page = changes.get(paths.page, _NO_CHANGE)
                 lines = self._import_page(topic, log, page)
-                self._merge_log(topic, log.old or b"", log.new or b"", *lines)
+                self._merge_log(topic, log, *lines)
             self._apply_projections(topic, changes, before)
 
     def _import_page(
@@ -216,7 +292,7 @@ class Applier:
         if log.old is not None:
             return []
         layout, root = self.layout, self.layout.root
-        disk_log = read_plain(layout.log(topic), root)
+        disk_log = self.reader.log_bytes(topic)
         # Beside a log, the page is a projection, or git's merge of two.
         disk_page = read_plain(layout.page(topic), root) if disk_log is None else None
         new = codec.read_log(topic, log.new or b"").entries
@@ -245,36 +321,44 @@ class Applier:
             for commit in out.decode().split()
         )
         pages = [
-            items[paths.page].blob
+            self._blob(items[paths.page])
             for items in found
-            if paths.log not in items
-            and paths.page in items
-            and items[paths.page].is_file
+            if paths.log not in items and paths.page in items
         ]
-        return [*trees.blobs(self.git, pages).values()]
+        return [page for page in pages if page is not None]
 
-    def _merge_log(self, topic: str, old: bytes, new: bytes, *extra: bytes) -> None:
+    def _merge_log(self, topic: str, log: FileChange, *extra: bytes) -> None:
         """Write the union of the logs on disk and in both commits. Entries that a
         commit lost after they were applied are still there."""
         path, root = self.layout.log(topic), self.layout.root
-        disk = _without_marks(read_plain(path, root) or b"")
-        old, new = _without_marks(old), _without_marks(new)
+        text = self.reader.log_text(topic)
+        before = text.data if text is not None else None
+        disk = _without_marks(before or b"")
+        old, new = _without_marks(log.old or b""), _without_marks(log.new or b"")
         complete, torn = split_torn(disk)
         parts = (complete, new, *extra)
         if complete != old:
             parts = (*parts, old)
-        union = merge_logs(topic, *parts) + torn
+        union = merge_logs(topic, *parts)
+        if has_long(union):
+            # Otherwise, it would have to be committed again, in another order.
+            union = whole_of(union, new, complete)
+        union += torn
         # The marker keeps a copy of what the branch lacks until it has it: see
         # StoreWriter.
         committed = set(new.splitlines())
         uncommitted = b"".join(
-            line + b"\n" for line in union.splitlines() if line not in committed
+            line + b"\n"
+            for line in union.splitlines()
+            if line not in committed and not has_long(line)
         )
         marker = self.upkeep.marker(topic)
         if uncommitted and uncommitted not in (read_plain(marker, root) or b""):
             durable.append_unflushed(marker, uncommitted, root)
-        if union != read_plain(path, root):
-            durable.create(path, union, root)
+        if union != before:
+            texts = log.texts if text is None else (*log.texts, text)
+            whole = expanded(union, texts) if has_long(union) else union
+            durable.create(path, whole, root)
             durable.flush_names(path, root)
 
     def _state_before(self, topic: str) -> model.State | None:
@@ -343,14 +427,16 @@ class Applier:
         words = ("rev-list", "--parents", "-n", "1", self._commit, "--")
         for parent in self.git.line(*words).split()[1:]:
             for item in trees.items(self.git, parent, [path]).values():
-                data = trees.blobs(self.git, [item.blob])[item.blob]
-                unknown |= _meta(topic, data).unknown
+                unknown |= _meta(topic, self._blob(item)).unknown
         return unknown
 
     def _apply_files(self, changes: Mapping[str, FileChange]) -> None:
         root = self.layout.root
-        for name, (old, new) in changes.items():
+        for name, (old, new, _) in changes.items():
             path = f"{root}/{name}"
+            if (size := size_of(path, root)) > trees.MAX_FILE_BYTES:
+                self._note_unread(name, size)
+                continue
             disk = read_plain(path, root)
             target = new
             if not _is_unmodified(disk, old, new):

@@ -62,7 +62,9 @@ def split_by_author(
     groups = []
     for topic, entries in by_topic.items():
         persons = list(dict.fromkeys(map(authors.of, entries)))
-        if len(persons) == 1:
+        # A log that was stored in pieces is committed as a whole.
+        is_stored = any(change.blob for change in changes.get(topic, ()))
+        if len(persons) == 1 or (persons and is_stored):
             whole.setdefault(persons[0], []).append(topic)
         elif persons:
             part = _part(plan, [topic], changes)

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 class RenderedThread(NamedTuple):
     """A thread rendered from ``log_size`` bytes of its log. ``files`` begins with the
     log, and is empty for a thread that another tool keeps. ``summaries`` are the bytes
-    of the summaries file among them."""
+    of the summaries file among them. ``log`` are the complete lines, see
+    `Thread.data`."""
 
     topic: str
     log_size: int
     files: tuple[CommitChange, ...]
     summaries: bytes = b""
+    log: bytes = b""
 
 
 class CommitPlan(NamedTuple):

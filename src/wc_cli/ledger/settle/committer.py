@@ -7,7 +7,7 @@ import os
 
 from wc_cli.ledger.branch import commits, messages
 from wc_cli.ledger.branch.commits import CommitChange
-from wc_cli.ledger.branch.compare import compare_log
+from wc_cli.ledger.branch.compare import Compared, TooLargeError, compare_log
 from wc_cli.ledger.branch.git import GitError, GitKilledError
 from wc_cli.ledger.settle.authorsplit import Authors, split_by_author
 from wc_cli.ledger.settle.commitplan import plan_commit
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import TypeAlias
 
+    from wc_cli.ledger.branch.commits import Committed
     from wc_cli.ledger.settle.authorsplit import AuthoredPlan
     from wc_cli.ledger.settle.commitplan import CommitPlan, RenderedThread
     from wc_cli.ledger.settle.follower import Follower
@@ -48,7 +49,8 @@ class Committer:
     """Makes commits on the branch of one store. The caller holds the git lock.
 
     ``problems`` has the reason why something could not be committed, by thread, "" for
-    the store itself. ``on_commit`` is called with the last commit made.
+    the store itself; ``unread`` are the threads whose log on the branch is too large.
+    ``on_commit`` is called with the last commit made.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Committer:
         self.env = env
         self.on_commit = on_commit
         self.problems: dict[str, str] = {}
+        self.unread: set[str] = set()
 
     def commit(self, threads: list[RenderedThread]) -> None:
         """Commit everything that the branch does not have yet. Raises GitError if
@@ -138,14 +141,25 @@ class Committer:
         # What is in the place of a file stays on the branch: doctor names it.
         links = {path for path, file in committed.items() if not file.is_file}
         shared = [change for change in shared if change.path not in links]
-        comparisons = {
-            thread.topic: compare_log(
-                follower.git, thread.topic, log.data or b"", committed.get(log.path)
-            )
-            for thread in threads
-            for log in thread.files[:1]
-        }
-        return plan_commit(shared, threads, committed, comparisons)
+        comparisons = {}
+        for thread in threads:
+            for log in thread.files[:1]:
+                try:
+                    have = committed.get(log.path)
+                    comparisons[thread.topic] = self._compared(thread, log, have)
+                except TooLargeError as error:
+                    self.unread.add(thread.topic)
+                    self.problems[thread.topic] = f"not committed: {error}"
+        readable = [thread for thread in threads if thread.topic not in self.unread]
+        return plan_commit(shared, readable, committed, comparisons)
+
+    def _compared(
+        self, thread: RenderedThread, log: CommitChange, have: Committed | None
+    ) -> Compared:
+        """Compare the log of a thread with the branch. Raises TooLargeError."""
+        if have is not None and log.blob == have.blob:
+            return Compared(())
+        return compare_log(self.follower.git, thread.topic, thread.log, have)
 
     def _shared_files(self) -> list[CommitChange]:
         """The files that all threads share. Invalid settings are not committed: they

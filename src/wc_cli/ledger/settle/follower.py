@@ -34,6 +34,8 @@ class Follower:
     """The folder and the branch of one store. The caller holds the git lock.
 
     ``at`` is the branch's commit when its changes were last applied to the folder.
+    ``unread`` has the reason for each thread or file that was not applied, because it
+    is too large; the folder counts as having everything nevertheless.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Follower:
         self.env = env
         self.layout = upkeep.layout
         self.at = ""
+        self.unread: dict[str, str] = {}
         self._authorship: Authorship | None = None
 
     def recover(self) -> None:
@@ -86,14 +89,15 @@ class Follower:
         visited = bool(recorded.commit) and index_ns != recorded.index_ns
         problems: dict[str, str] = {}
         unwritten: tuple[str, ...] = ()
-        if moved:
-            applier = self._applier()
-            problems |= applier.apply(recorded.commit, self.at)
-            unwritten = applier.unwritten
-        if visited:
-            changed = usergit.changed_paths(self.git)
-            problems |= self._applier().restore(self.at, changed)
         if visited or moved:
+            applier = self._applier()
+            if moved:
+                problems |= applier.apply(recorded.commit, self.at)
+                unwritten = applier.unwritten
+            if visited:
+                changed = usergit.changed_paths(self.git)
+                problems |= applier.restore(self.at, changed)
+            self.unread |= applier.unread
             index_ns = self._refresh_index(index_ns, unwritten)
         if not problems:
             self._record(Applied(self.at, index_ns))

@@ -16,6 +16,7 @@ from wc_cli.ledger.branch import commits, metaauthor, owners
 from wc_cli.ledger.branch.commits import CommitChange
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.index import keeping
+from wc_cli.ledger.merge.logs import split_torn
 from wc_cli.ledger.settle import reports, usergit
 from wc_cli.ledger.settle.commitplan import RenderedThread
 from wc_cli.ledger.settle.committer import Committer
@@ -30,6 +31,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import discovery, repository
 from wc_core.ledger.summaries import kept
 from wc_core.ledger.threads import model
+from wc_core.ledger.threads.longlines import expanded, expanded_size, has_long
 from wc_core.ledger.threads.reader import StoreReader
 
 TYPE_CHECKING = False
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from wc_cli.ledger.merge.joining import Joining
     from wc_cli.ledger.settle.committer import OnCommit
+    from wc_core.ledger.threads.reader import Thread
 
 # A burst of writes becomes one commit. It ends when nothing was written for this long,
 # or for longer if others write as well, because writes are less frequent on a busy
@@ -53,13 +56,15 @@ class Settlement(NamedTuple):
     """The result of settling: ``problems`` by thread, "" for the store itself, the
     ``settled`` topics, and whether two histories were ``joined``. ``failed`` is why
     they were not; ``outvoted`` lists files of ours that were replaced by the other
-    side's version."""
+    side's version. ``unread`` has the reason for each thread or file that is not
+    applied, because it is too large."""
 
     problems: Mapping[str, str] = MappingProxyType({})
     joined: bool = False
     outvoted: tuple[str, ...] = ()
     failed: str = ""
     settled: frozenset[str] = frozenset()
+    unread: Mapping[str, str] = MappingProxyType({})
 
 
 class Settler:
@@ -81,6 +86,8 @@ class Settler:
         self.checkout = repository.find(self.layout.root)
         self.follower = self._follower(handle)
         self.problems: dict[str, str] = {}
+        # The threads whose log on the branch is too large; a join may change that.
+        self.unread: set[str] = set()
         self.settled: set[str] = set()
 
     def _follower(self, handle: int | None) -> Follower | None:
@@ -118,10 +125,15 @@ class Settler:
         result = Settlement()
         if joining is not None and self.follower is not None:
             result = self._join(self.follower, joining)
+            for topic in self.unread:
+                self.problems.pop(topic, None)
             self._catch_up()
             self._settle_all(patience, after_join=True)
         reports.write_report(self.layout, self.problems)
-        return result._replace(problems=self.problems, settled=frozenset(self.settled))
+        unread = self.follower.unread if self.follower is not None else {}
+        return result._replace(
+            problems=self.problems, settled=frozenset(self.settled), unread=unread
+        )
 
     def _complete_user_operation(self, patience: float) -> str:
         """Complete a merge that a user left unfinished. Returns the reason if
@@ -237,12 +249,32 @@ class Settler:
         for path in (self.layout.edges(topic), self.layout.page(topic)):
             durable.replace_if_changed(path, projections[path], self.layout.root)
         self.upkeep.reseal(thread, projections[self.layout.meta(topic)])
-        complete = thread.data[: thread.log.complete]
-        contents = {self.layout.log(topic): complete, **projections}
+        complete, _ = split_torn(thread.data)
+        contents = dict(projections)
         if summaries := self._summaries(topic):
             contents[self.layout.summaries(topic)] = summaries
-        files = (self._change(path, data) for path, data in contents.items())
-        return RenderedThread(topic, thread.log.size, tuple(files), summaries)
+        files = [self._change(path, data) for path, data in contents.items()]
+        files.insert(0, self._log_change(thread, complete))
+        size = thread.log.size
+        return RenderedThread(topic, size, tuple(files), summaries, complete)
+
+    def _log_change(self, thread: Thread, complete: bytes) -> CommitChange:
+        """The log of a thread as a file to commit. A line that is too long to be read
+        is stored in pieces."""
+        change = self._change(self.layout.log(thread.topic), complete)
+        if self.follower is None or not has_long(complete):
+            return change
+        text = self.reader.log_text(thread.topic)
+        if text is None or not text.data.startswith(complete):
+            raise CorruptError("its log was replaced", "It is settled again soon.")
+
+        def pieces() -> Iterator[bytes]:
+            return expanded(complete, [text])
+
+        with self.follower.guarded():
+            size = expanded_size(complete)
+            blob = commits.store(self.follower.git, self.follower.at, size, pieces)
+        return change._replace(data=None, blob=blob)
 
     def _summaries(self, topic: str) -> bytes:
         """The complete lines of a thread's summaries file; none if something else is in
@@ -269,6 +301,7 @@ class Settler:
             committer.commit(threads)
         finally:
             self.problems |= committer.problems
+            self.unread |= committer.unread
 
     def _remove_marker(self, thread: RenderedThread) -> None:
         """Remove a thread's marker, unless in the meantime its log grew or lost

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 
 
 def spared_lines(upkeep: Upkeep, topic: str) -> bytes:
-    """The lines in a thread's marker that its log lacks."""
+    """The lines in a thread's marker that its log lacks. Raises CorruptError for a log
+    that cannot be read."""
     root = upkeep.layout.root
     marker = read_plain(upkeep.marker(topic), root) or b""
     lines = marker[: marker.rfind(b"\n") + 1]
-    log = read_plain(upkeep.layout.log(topic), root) or b""
+    log = (upkeep.reader.log_bytes(topic) if lines else b"") or b""
     if lines in log:
         return b""
     present = {b"", *log.split(b"\n")}

@@ -19,8 +19,11 @@ from wc_core.base.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import NoReturn
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import NoReturn, TypeAlias
+
+    # The content of a file, at once or in pieces.
+    Data: TypeAlias = bytes | Iterable[bytes]
 
 # File systems without hard links.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
@@ -279,11 +282,11 @@ def _open_to_append(path: str, root: str) -> int:
         return handle
 
 
-def create(path: str, data: bytes, root: str) -> None:
+def create(path: str, data: Data, root: str) -> None:
     """Write a file with all of ``data`` atomically, flushed, name included.
 
     Raises StorageError; the file is unchanged then, or has all of ``data`` until the
-    next power cut.
+    next power cut. Raises what ``data`` raises, if that comes in pieces.
     """
     _write_then_move(path, _writing(data, flush=True), root)
     try:
@@ -361,7 +364,7 @@ def has_content(path: str, data: bytes, root: str) -> bool:
         return False
 
 
-def _writing(data: bytes, *, flush: bool) -> Callable[[str, int], None]:
+def _writing(data: Data, *, flush: bool) -> Callable[[str, int], None]:
     """A function that writes ``data`` to a new file in a folder."""
 
     def write(half: str, scratch: int) -> None:
@@ -387,7 +390,7 @@ def _write_then_move(
                 write(half, scratch)
                 with folder_handle(folder, root) as target:
                     move_half(half, name, scratch, target)
-            except (OSError, WcError):
+            except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(half, dir_fd=scratch)
                 raise
@@ -459,7 +462,7 @@ def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
 
 def write_new(
     path: str,
-    data: bytes,
+    data: Data,
     within: int | None = None,
     *,
     flush: bool = False,
@@ -472,9 +475,10 @@ def write_new(
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(path, flags, mode, dir_fd=within)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(handle, view) :]
+        for piece in [data] if isinstance(data, bytes) else data:
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(handle, view) :]
         if flush:
             flush_handle(handle)
         if time_ns:

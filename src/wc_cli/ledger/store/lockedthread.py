@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from wc_core.base import files
-from wc_core.base.errors import ConflictError, CorruptError, NotFoundError
-from wc_core.base.files import read_plain
+from wc_core.base.errors import (
+    ConflictError,
+    CorruptError,
+    InvalidInputError,
+    NotFoundError,
+)
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import folding, model, vocabulary
 from wc_core.ledger.threads.jsontext import dumps
+from wc_core.ledger.threads.longlines import MAX_LINE_BYTES, MAX_LOG_BYTES
 from wc_core.ledger.threads.model import Base
 from wc_core.ledger.threads.projections import Seal
 from wc_core.ledger.threads.revisions import CORRECTIONS
@@ -211,14 +215,21 @@ class LockedThread(NamedTuple):
         return None
 
     def check_room(self, size: int) -> None:
-        """Raise ConflictError if readers would refuse a log with ``size`` more
-        bytes."""
+        """Raise InvalidInputError if readers would skip a line of ``size`` bytes, and
+        ConflictError if they would refuse the log with it."""
+        if size > MAX_LINE_BYTES:
+            raise InvalidInputError(
+                f"The entry would be a line of {size} bytes, more than "
+                f"{MAX_LINE_BYTES}: quotes, line ends and control characters take two "
+                "bytes or six.",
+                "Put the file into the code's repository and name it here.",
+            )
         count = self.state.entry_count
-        if count < vocabulary.MAX_ENTRIES and self.size + size <= files.MAX_BYTES:
+        if count < vocabulary.MAX_ENTRIES and self.size + size <= MAX_LOG_BYTES:
             return
         raise ConflictError(
             f"{self.topic} is full: it has {count} entries in {self.size} bytes; a "
-            f"thread holds {vocabulary.MAX_ENTRIES} and {files.MAX_BYTES}.",
+            f"thread holds {vocabulary.MAX_ENTRIES} and {MAX_LOG_BYTES}.",
             f"Continue in another one: wc new {self.topic}-2 -m TITLE",
         )
 
@@ -266,5 +277,5 @@ def _may_have_key(reader: StoreReader, draft: Draft) -> bool:
     """Return whether the draft's key is anywhere in the log."""
     if not draft.key:
         return False
-    data = read_plain(reader.layout.log(draft.topic), reader.layout.root) or b""
+    data = reader.log_bytes(draft.topic) or b""
     return f'"key":{dumps(draft.key)}'.encode() in data

@@ -238,6 +238,8 @@ class StoreWriter:
             self.upkeep.status.complete_names()
         draft, move = self._decided(draft, thread, source.now_ms())
         entry = self._entry(draft, move, thread, source)
+        line = codec.to_line(entry, thread.state.entry_count)
+        thread.check_room(len(line))
         if not thread.has_log:
             durable.make_folder(self.layout.folder(topic), root)
         durable.touch(self.upkeep.marker(topic), root)
@@ -246,21 +248,19 @@ class StoreWriter:
         # Before the entry can be read. What cannot be removed is reported afterwards.
         with contextlib.suppress(WcError):
             self.upkeep.local.stamp.remove()
-        is_recorded = self._record_written(entry, thread)
-        size = self._append(entry, thread)
+        is_recorded = self._record_written(entry, line)
+        size = self._append(entry, line, thread)
         if self.place.kind in {BRANCH_STORE, NAMED}:
             # Until the entry is committed, a user's git may remove it from the log.
-            line = codec.to_line(entry, thread.state.entry_count)
             durable.append_unflushed(self.upkeep.marker(topic), line, root)
         receipt = self._finish(entry, move, thread, size)
         return receipt if is_recorded else _as_unrecorded(receipt)
 
-    def _record_written(self, entry: Entry, thread: LockedThread) -> bool:
+    def _record_written(self, entry: Entry, line: bytes) -> bool:
         """Record that an entry was written here, before it can be read. Returns whether
         that was possible, or is not needed."""
         if self.place.kind != BRANCH_STORE or not writtenlines.can_cause(entry):
             return True
-        line = codec.to_line(entry, thread.state.entry_count)
         is_by_person = self.author.identity.person and not entry.run_by
         return writtenlines.record(
             self.layout, entry.topic, line, by_person=is_by_person
@@ -406,11 +406,10 @@ class StoreWriter:
         is_person = self.author.identity.person
         return self.author.process_agent() if draft.outcome and is_person else ""
 
-    def _append(self, entry: Entry, thread: LockedThread) -> int:
-        """Append an entry to its log: the commit point. Returns the log's length."""
+    def _append(self, entry: Entry, line: bytes, thread: LockedThread) -> int:
+        """Append the line of an entry to its log: the commit point. Returns the log's
+        length."""
         path, root = self.layout.log(entry.topic), self.layout.root
-        line = codec.to_line(entry, thread.state.entry_count)
-        thread.check_room(len(line))
         if not thread.exists:
             return durable.begin_log(path, line, root)
         if not thread.has_log:

@@ -78,9 +78,10 @@ class Exchange(NamedTuple):
         return self._replace(notes=tuple(dict.fromkeys((*self.notes, *notes))))
 
     def with_settlement(self, settlement: Settlement) -> Exchange:
-        """The exchange after the store was settled, with the problems as notes."""
+        """The exchange after the store was settled, with the problems, and what was not
+        applied, as notes."""
         topics: dict[str, list[str]] = {}
-        for topic, text in settlement.problems.items():
+        for topic, text in {**settlement.unread, **settlement.problems}.items():
             topics.setdefault(text, []).append(topic)
         notes = [
             f"{named}: {text}" if named else text

@@ -12,6 +12,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.entryfields import FIELDS, from_fields, to_fields
 from wc_core.ledger.threads.folding import in_effect_order
 from wc_core.ledger.threads.jsontext import dumps, loads
+from wc_core.ledger.threads.longlines import MAX_LINE_BYTES, long_size
 from wc_core.ledger.threads.model import Entry
 from wc_core.ledger.threads.written import digest_of
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     # Returns the digests of the lines of a thread that were written here.
     WrittenLines: TypeAlias = Callable[[], Container[str]]
 
-# Enough for the longest body (16 MiB) of nothing but control characters, which take six
-# bytes of JSON each, and for all other fields.
-MAX_LINE_BYTES = 128 * 1024 * 1024
 _NONE_WRITTEN: WrittenLines = tuple
 # What tools write into a field without a value.
 _EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -162,9 +160,9 @@ def _superseded(
 
 def read_line(topic: str, line: bytes) -> Entry | BadLine:
     """Decode one line of a log."""
-    if len(line) > MAX_LINE_BYTES:
-        message = f"a line of {len(line)} bytes is longer than any entry"
-        return BadLine("garbage", message)
+    if size := long_size(line, MAX_LINE_BYTES):
+        message = f"a line of {size} bytes is longer than any entry"
+        return BadLine("long", message)
     try:
         fields = loads(line)
     except UnicodeDecodeError:
@@ -202,8 +200,8 @@ def partition_lines(
     """Split a log into its good and its bad lines.
 
     Bad lines are those that are not entries, and the versions of an entry that do not
-    count, see `read_log`. Each byte goes into one of the two results, and every line
-    gets its newline.
+    count, see `read_log`; a line that is too long stays where it is. Each byte goes
+    into one of the two results, and every line gets its newline.
     """
     lines = data.split(b"\n")
     if not lines[-1]:
@@ -212,7 +210,7 @@ def partition_lines(
     good: list[bytes] = []
     bad: list[bytes] = []
     for line in lines:
-        is_bad = line.strip() and line not in good_lines
+        is_bad = line.strip() and line not in good_lines and not long_size(line)
         (bad if is_bad else good).append(line + b"\n")
     return b"".join(good), b"".join(bad)
 

@@ -6,6 +6,7 @@ present log. Old threads that are only a markdown page are read from the page.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 
@@ -16,12 +17,18 @@ from wc_core.base.errors import (
     NotFoundError,
     WcError,
 )
-from wc_core.base.files import Folder, NotPlainError, names_in, unordered_names_in
+from wc_core.base.files import (
+    Folder,
+    NotPlainError,
+    names_in,
+    pieces_of,
+    unordered_names_in,
+)
 from wc_core.base.layout import Layout, file_name, folded, safe_name, topics_of
 from wc_core.base.lean.functools import partial
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads import aliases, codec, folding
+from wc_core.ledger.threads import aliases, codec, folding, longlines
 from wc_core.ledger.threads.aliases import labelled
 from wc_core.ledger.threads.projections import Meta, read_meta
 from wc_core.ledger.threads.snapshot import Cursor, Snapshot, read_cursor
@@ -31,6 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from wc_core.ledger.threads.longlines import LogText
     from wc_core.ledger.threads.model import Entry, State
 
 
@@ -47,7 +55,8 @@ MAX_META_BYTES = 64 * 1024 * 1024
 class Thread(NamedTuple):
     """A thread with all of its entries, in the order in which they take effect.
 
-    ``log`` and ``data`` (its bytes) are empty if there is no log.
+    ``log`` and ``data`` (its bytes) are empty if there is no log. In ``data``, lines
+    that are too long are replaced, see `longlines`.
     """
 
     snapshot: Snapshot
@@ -59,6 +68,11 @@ class Thread(NamedTuple):
     def state(self) -> State:
         """The fold of the entries."""
         return self.snapshot.state
+
+    @property
+    def topic(self) -> str:
+        """The thread's slug."""
+        return self.snapshot.topic
 
     @property
     def name(self) -> str:
@@ -247,7 +261,8 @@ class StoreReader:
     def _last_line(self, folder: Folder, topic: str, size: int, entry_id: str) -> bytes:
         """The last line of the log if it is the entry with this id; otherwise empty."""
         try:
-            line = folder.last_line(self.layout.log(topic), size)
+            path, most = self.layout.log(topic), longlines.MAX_LINE_BYTES
+            line = folder.last_line(path, size, most)
         except OSError:
             return b""  # reading all of the log raises the error that explains it
         is_entry = b'"entry_id":"%b"' % entry_id.encode() in line
@@ -267,11 +282,13 @@ class StoreReader:
     def _thread(self, folder: Folder, topic: str, meta_file: _MetaFile) -> Thread:
         """A thread from its log, or from its page if the log is missing or empty."""
         path = self.layout.log(topic)
-        data = self._log(folder, topic)
-        if data is None:
+        text = self._log(folder, topic)
+        if text is None:
             return self._from_page(folder, topic, meta_file, "the log is missing")
+        data = text.data
         written = partial(written_lines, self.layout, topic)
         log = codec.read_log(topic, data, self._relative(path), written)
+        log = log._replace(size=text.size, complete=text.complete)
         if not log.entries and not log.damage:
             return self._from_page(folder, topic, meta_file, "the log is empty")
         meta, damage = meta_file
@@ -295,12 +312,24 @@ class StoreReader:
                 yield self._log_damage(topic, "missing", message)
 
     def log_bytes(self, topic: str) -> bytes | None:
-        """The bytes of a thread's log; ``None`` if there is none.
+        """The bytes of a thread's log, see `Thread.data`; ``None`` if there is none.
 
         Raises CorruptError if it cannot be read.
         """
+        text = self.log_text(topic)
+        return None if text is None else text.data
+
+    def log_text(self, topic: str) -> LogText | None:
+        """A thread's log; ``None`` if there is none. Raises CorruptError if it cannot
+        be read."""
         with self._open(self.layout.folder(topic)) as folder:
-            return self._read(folder, self.layout.log(topic))
+            return self._log_text(folder, self.layout.log(topic))
+
+    def _log_text(self, folder: Folder, path: str) -> LogText | None:
+        try:
+            return log_text(folder, path, self.layout.root)
+        except OSError as error:
+            raise self._read_error(path, error) from error
 
     def _size(self, folder: Folder, path: str) -> int:
         try:
@@ -314,13 +343,16 @@ class StoreReader:
     def _read(self, folder: Folder, path: str) -> bytes | None:
         try:
             return folder.read(path)
-        except NotPlainError as error:
-            raise CorruptError(
-                f"{self._relative(path)} {error.strerror}.",
-                "Nothing was read or changed. See what is there: wc doctor",
-            ) from error
         except OSError as error:
-            raise self._unreadable(path, error) from error
+            raise self._read_error(path, error) from error
+
+    def _read_error(self, path: str, error: OSError) -> CorruptError:
+        if not isinstance(error, NotPlainError):
+            return self._unreadable(path, error)
+        return CorruptError(
+            f"{self._relative(path)} {error.strerror}.",
+            "Nothing was read or changed. See what is there: wc doctor",
+        )
 
     def _unreadable(self, path: str, error: OSError) -> CorruptError:
         return CorruptError(
@@ -328,30 +360,30 @@ class StoreReader:
             "Check the permissions of the store: wc doctor",
         )
 
-    def _log(self, folder: Folder, topic: str) -> bytes | None:
-        """The bytes of a log; ``None`` if the thread exists without one.
+    def _log(self, folder: Folder, topic: str) -> LogText | None:
+        """A log; ``None`` if the thread exists without one.
 
         Waits for a line that is being written. Raises NotFoundError if the
         thread does not exist.
         """
         path = self.layout.log(topic)
-        data = self._read(folder, path)
-        if data is None:
+        text = self._log_text(folder, path)
+        if text is None:
             # Read again after looking for the other files: the log of a new thread is
             # made before them.
             has_page = os.path.lexists(self.layout.page(topic))
             exists = has_page or self._is_begun(folder, topic)
-            data = self._read(folder, path)
-            if data is None and not exists:
+            text = self._log_text(folder, path)
+            if text is None and not exists:
                 raise _missing_error(topic)
         for seconds in _RETRY_DELAYS:
-            if not data or data.endswith(b"\n"):
+            if text is None or not text.data or text.data.endswith(b"\n"):
                 break
             if not folder.is_recent(path, _WRITE_SECONDS):
                 break
             time.sleep(seconds)
-            data = self._read(folder, path)
-        return data
+            text = self._log_text(folder, path)
+        return text
 
     def meta(self, topic: str) -> Meta:
         """The contents of ``meta.json``; an empty meta if it cannot be read."""
@@ -433,6 +465,20 @@ class StoreReader:
     def cursor_path(self, topic: str, key: str) -> str:
         """The file of one participant's cursor."""
         return f"{self.layout.cursors(topic)}/{safe_name(key)}"
+
+
+def log_text(folder: Folder, path: str, root: str) -> LogText | None:
+    """The log at ``path`` in an open folder; ``None`` if there is none. Raises OSError,
+    NotPlainError if it is too large."""
+    size = folder.size(path)
+    if size <= longlines.MAX_LINE_BYTES:
+        data = folder.read(path, longlines.MAX_LOG_BYTES)
+        return None if data is None else longlines.of_bytes(data)
+    if size > longlines.MAX_LOG_BYTES:
+        reason = f"has more than {longlines.MAX_LOG_BYTES} bytes"
+        raise NotPlainError(errno.EFBIG, reason, path)
+    # Its long lines may be read once the folder is closed.
+    return longlines.read(lambda: pieces_of(path, root))
 
 
 def _missing_error(topic: str) -> NotFoundError:

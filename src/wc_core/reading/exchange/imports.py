@@ -14,6 +14,7 @@ from wc_core.base.layout import nearest_slug
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.jsontext import dumps, loads
+from wc_core.ledger.threads.longlines import long_size
 from wc_core.ledger.threads.model import Entry
 from wc_core.reading.exchange import jsonexport
 from wc_core.reading.exchange.records import Fact, Issue, read_issue, source_of
@@ -104,7 +105,11 @@ def _exported(document: Any) -> Iterator[ImportedThread]:
 def _checked_log(topic: str, items: list[Any]) -> bytes:
     for number, item in enumerate(items, 1):
         is_text = isinstance(item, str) and "\n" not in item
-        if not is_text and not isinstance(codec.read_line(topic, _line(item)), Entry):
+        line = item.encode(errors="replace") if is_text else _line(item)
+        if size := long_size(line):
+            number_text = f"{topic}: item {number} of its log"
+            raise _invalid(number_text, f"has {size} bytes, more than any entry")
+        if not is_text and not isinstance(codec.read_line(topic, line), Entry):
             raise _invalid(f"{topic}: item {number} of its log", "is not an entry")
     return jsonexport.log_bytes(items)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.jsontext import dumps, loads
+from wc_core.ledger.threads.longlines import long_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,12 +55,14 @@ def _thread_fields(thread: Thread) -> dict[str, Any]:
 
 
 def _lines(thread: Thread) -> Iterator[bytes]:
-    """The lines of a thread's log, or those made from the entries of its page."""
+    """The lines of a thread's log, without those that are too long, or those made from
+    the entries of its page."""
     data = thread.data
     if not data:
         entries = enumerate(thread.entries)
         data = b"".join(codec.to_line(entry, idx) for idx, entry in entries)
-    yield from (line for line in data.split(b"\n") if line.strip())
+    lines = filter(bytes.strip, data.split(b"\n"))
+    yield from (line for line in lines if not long_size(line))
 
 
 def _items(line: bytes) -> Iterator[Any]:

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.snapshot import Snapshot
     from wc_core.lookup.index.overview import Survey
 
-# The most entries kept, of all threads together.
+# The most entries kept, of all threads together, and the bytes of their logs.
 MOST_ENTRIES = 4_000
+MOST_BYTES = 128 * 1024 * 1024
 
 
 class CachedThread(NamedTuple):
@@ -58,7 +59,7 @@ class ThreadCache:
         self._threads: OrderedDict[str, CachedThread] = OrderedDict()
         # How many entries they have. Counted as threads come and go: there may be as
         # many threads as entries, and each call reads one.
-        self._count = 0
+        self._count = self._bytes = 0
 
     def get(self, topic: str) -> CachedThread | None:
         """Returns a thread, ``None`` if it is not there."""
@@ -69,21 +70,23 @@ class ThreadCache:
         cached = self._threads.pop(topic, None)
         if cached is not None:
             self._count -= len(cached.thread.entries)
+            self._bytes -= len(cached.thread.data)
         return cached
 
     def put(self, topic: str, cached: CachedThread) -> None:
         """Adds or replaces a thread, and drops others until there are few enough
-        entries."""
+        entries and bytes."""
         self.pop(topic)
         self._threads[topic] = cached
         self._count += len(cached.thread.entries)
-        while self._count > MOST_ENTRIES:
+        self._bytes += len(cached.thread.data)
+        while self._count > MOST_ENTRIES or self._bytes > MOST_BYTES:
             self.pop(next(iter(self._threads)))
 
     def clear(self) -> None:
         """Removes all threads."""
         self._threads.clear()
-        self._count = 0
+        self._count = self._bytes = 0
 
 
 # Up to this many threads are checked one by one at each call.

@@ -8,6 +8,7 @@ from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.files import read_from
 from wc_core.base.lean.functools import partial
 from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
 from wc_core.ledger.threads.model import Entry
 from wc_core.lookup.index import entries as entryfile
 from wc_core.lookup.index.entries import (
@@ -235,6 +236,8 @@ class IndexedSearch:
             if end or len(data) < length:
                 entry = codec.read_line(topic, line)
                 return entry if isinstance(entry, Entry) else None
+            if length > MAX_LINE_BYTES:
+                return None
             length *= 8
 
 
