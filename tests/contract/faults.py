@@ -30,6 +30,8 @@ from wc_core.base import files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wc_cli.ledger.branch.process import Feed
+
 # What changes a store, and what is asked on the way.
 CHANGES = frozenset(
     {"write", "pwrite", "ftruncate", "rename", "replace", "link", "unlink", "mkdir"}
@@ -190,8 +192,9 @@ class _Left:
     def end(self) -> None:
         """It goes on."""
 
-    def communicate(self, feed: bytes, _: float) -> Any:
-        rest = memoryview(feed)[: len(feed) // self.share]
+    def communicate(self, feed: Feed, _: float) -> Any:
+        whole = feed if isinstance(feed, bytes) else b"".join(feed)
+        rest = memoryview(whole)[: len(whole) // self.share]
         with contextlib.suppress(BrokenPipeError):
             while rest:
                 rest = rest[os.write(self.git._feed, rest) :]
@@ -201,7 +204,7 @@ class _Left:
 class _Ended(_Left):
     """A git that did all it was to do; then we are gone."""
 
-    def communicate(self, feed: bytes, seconds: float) -> Any:
+    def communicate(self, feed: Feed, seconds: float) -> Any:
         self.git.communicate(feed, seconds)
         os.kill(os.getpid(), signal.SIGKILL)
 
