@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from tests import amounts
 from tests.core.strategies import AGENTS, chain, entry, entry_id, json_line
-from wc_cli.ledger.branch import trees
+from wc_cli.ledger.branch import compare, trees
 from wc_cli.ledger.branch.commits import blob_id
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.branch.treepaths import STORE, is_log, paths_of, topic_at
+from wc_cli.ledger.merge import plan as plan_module
 from wc_cli.ledger.merge.logs import merge_logs
 from wc_cli.ledger.merge.plan import MergePlan, plan_merge
 from wc_cli.ledger.store.rendering import render_files
@@ -849,3 +850,134 @@ def test_what_two_commits_have_in_common(repository: Repository) -> None:
     ]
     assert trees.merge_base(repository.git, *crossed) in {one, other}
     assert trees.merge_base(repository.git, one, repository.commit({})) is None
+
+
+# --- what is too large to be read ---------------------------------------------
+
+
+LARGE = b"x" * 5000 + b"\n"
+SMALL_LIMIT = 2000
+
+
+@pytest.fixture
+def few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if this were the most that is read."""
+    monkeypatch.setattr(plan_module, "MAX_LOG_BYTES", SMALL_LIMIT)
+    monkeypatch.setattr(plan_module, "MAX_FILE_BYTES", SMALL_LIMIT)
+
+
+@pytest.mark.usefixtures("few_bytes")
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "kept"),
+    [
+        ("small", "small", "large", "theirs"),
+        ("small", "large", "small", "ours"),
+        ("large", "large", "small", "theirs"),
+        ("large", "small", "large", "ours"),
+        ("small", "other", "large", "theirs"),
+        ("small", "large", "other", "ours"),
+        ("large", "larger", "other", "ours"),
+        ("", "small", "large", "theirs"),
+        ("", "", "large", "theirs"),
+    ],
+)
+def test_a_log_that_is_too_large_stays_as_it_is(
+    tmp_path: Path, base: str, ours: str, theirs: str, kept: str
+) -> None:
+    """All files of its thread are those of one side, and all else is merged."""
+    paths = paths_of("t")
+    first = codec.to_line(FIRST, 0)
+    logs = {
+        "small": first,
+        "other": first + codec.to_line(OURS, 1),
+        "large": first + LARGE,
+        "larger": first + LARGE * 2,
+    }
+
+    def tree(name: str, side: str) -> Tree:
+        thread = {paths.log: logs[name], paths.meta: side.encode()} if name else {}
+        return thread | {f"{side}.txt": b"x"}
+
+    repository = Repository(tmp_path)
+    start = repository.commit(tree(base, "base"))
+    sides = [
+        repository.commit(tree(name, side), start)
+        for name, side in ((ours, "ours"), (theirs, "theirs"))
+    ]
+    made = plan_merge(repository.git, start, *sides)
+    merged = repository.tree(repository.merge(made, *sides))
+    name = ours if kept == "ours" else theirs
+    assert merged[paths.log].data == logs[name]
+    assert merged[paths.meta].data == kept.encode()
+    assert {"ours.txt", "theirs.txt"} <= merged.keys()
+    we_lost = kept == "theirs" and ours not in ("", base)
+    assert made.outvoted == ((paths.log,) if we_lost else ())
+    assert made.gained == {}
+
+
+@pytest.mark.usefixtures("few_bytes")
+def test_a_file_that_is_too_large_is_not_merged(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    start = repository.commit({"notes.jsonl": b"a\n"})
+    sides = [
+        repository.commit({"notes.jsonl": data}, start)
+        for data in (b"a\nb\n", b"a\n" + LARGE)
+    ]
+    made = plan_merge(repository.git, start, *sides)
+    merged = repository.tree(repository.merge(made, *sides))
+    assert merged["notes.jsonl"].data == b"a\n" + LARGE
+    assert made.outvoted == ("notes.jsonl",)
+
+
+def test_what_is_merged_beyond_some_bytes_is_given_to_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tree is the same."""
+    repository = Repository(tmp_path)
+    files = {f"{number}.jsonl": b"a\n" for number in range(4)}
+    start = repository.commit(files)
+    sides = [
+        repository.commit({name: data + line for name, data in files.items()}, start)
+        for line in (b"b\n", b"c\n")
+    ]
+    whole = plan_merge(repository.git, start, *sides)
+    monkeypatch.setattr(plan_module, "_MOST_HELD", 10)
+    made = plan_merge(repository.git, start, *sides)
+    assert sum(change.data is None for change in made.changes) == 3
+    trees_made = [
+        repository.tree(repository.merge(one, *sides)) for one in (whole, made)
+    ]
+    assert trees_made[0] == trees_made[1]
+
+
+@pytest.mark.parametrize("small_batches", [False, True])
+def test_a_line_that_is_too_long_is_merged_byte_for_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, small_batches: bool
+) -> None:
+    if small_batches:
+        monkeypatch.setattr(compare, "_BATCH_BYTES", 1)
+    paths = paths_of("t")
+    first, long_line = codec.to_line(FIRST, 0), b"x" * (21 << 20) + b"\n"
+    repository = Repository(tmp_path)
+    start = repository.commit({paths.log: first})
+    sides = [
+        repository.commit({paths.log: log}, start)
+        for log in (
+            first + codec.to_line(OURS, 1),
+            first + long_line + codec.to_line(THEIRS, 1),
+        )
+    ]
+    made = plan_merge(repository.git, start, *sides)
+    assert all(len(change.data or b"") < 10_000 for change in made.changes)
+    merged = repository.tree(repository.merge(made, *sides))
+    entries = {first, codec.to_line(OURS, 1), codec.to_line(THEIRS, 1)}
+    log = merged[paths.log].data
+    assert log.startswith(long_line)
+    assert {*log[len(long_line) :].splitlines(keepends=True)} == entries
+    state = read_meta("t", merged[paths.meta].data)
+    assert isinstance(state, Meta)
+    assert state.log_size == len(log)
+    # Once one side has everything, nothing is written.
+    again = plan_merge(repository.git, start, sides[1], repository.merge(made, *sides))
+    blob = blob_id(log, start)
+    assert [row.blob for row in again.changes if row.path == paths.log] == [blob]
