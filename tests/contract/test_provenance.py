@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -167,6 +168,34 @@ def test_records_go_30_days_after_their_thread_was_closed(repo: Repo) -> None:
     assert files["search"].exists()
     writtenlines.prune(reader, int((time.time() + 29 * _DAY) * 1000))
     assert files["search"].exists()
+
+
+def test_the_background_process_removes_them_once_a_day(repo: Repo) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    repo.settled("close", "login", "-m", "Not needed")
+    reader = StoreReader(str(repo.store))
+    folder = repo.private / "written"
+    later_ms = int((time.time() + 31 * _DAY) * 1000)
+    writtenlines.prune_if_due(reader, later_ms)
+    assert [path.name for path in folder.iterdir()] == ["=pruned"]
+    # Of a thread that is gone, and old: it goes, but not before a day has passed.
+    gone, stamp = folder / "gone", folder / "=pruned"
+    gone.touch()
+    long_ago = time.time() - 40 * _DAY
+    os.utime(gone, (long_ago, long_ago))
+    background = (sys.executable, "-P", "-m", "wc_cli.run.background", str(repo.store))
+    repo.machine.run(background, repo.path)
+    assert gone.exists()
+    os.utime(stamp, (long_ago, long_ago))
+    repo.machine.run(background, repo.path)
+    assert not gone.exists()
+    assert time.time() - stamp.stat().st_mtime < _DAY
+
+
+def test_nothing_is_made_where_nothing_was_written(repo: Repo) -> None:
+    repo.ok("init")
+    writtenlines.prune_if_due(StoreReader(str(repo.store)), 0)
+    assert not (repo.private / "written").exists()
 
 
 def test_where_git_cannot_be_written_to_the_receipt_says_so(repo: Repo) -> None:

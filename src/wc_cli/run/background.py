@@ -16,10 +16,10 @@ import sys
 import time
 
 from wc_cli.bridges import elsewhere
-from wc_cli.ledger.clock import random_between
+from wc_cli.ledger.clock import now_ms, random_between
 from wc_cli.ledger.index import keeping
 from wc_cli.ledger.settle import settler
-from wc_cli.ledger.store import locks
+from wc_cli.ledger.store import locks, writtenlines
 from wc_cli.ledger.sync import routes
 from wc_cli.run.entries import promptlines
 from wc_core.base import sandboxes
@@ -28,6 +28,7 @@ from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
+from wc_core.ledger.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def main() -> None:
         exchanging.carry_unsent(root, env)
     elsewhere.inform_person(root, env)
     promptlines.remake(root, env)
+    writtenlines.prune_if_due(StoreReader(root), now_ms())
     if os.path.isdir(Layout(root).held):
         from wc_cli.run import exchanging  # 30 ms, for those who claim what they edit
 

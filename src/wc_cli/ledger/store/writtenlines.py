@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 # How long the records of a thread stay after it was closed or landed.
 _KEPT_MS = 30 * 24 * 3600 * 1000
+_PAUSE_MS = 24 * 3600 * 1000
+# The file in their folder whose time is that of the last pruning.
+_PRUNED = "=pruned"
 
 
 def can_cause(entry: Entry) -> bool:
@@ -50,12 +53,31 @@ def record(layout: Layout, topic: str, line: bytes, *, by_person: bool) -> bool:
     return durable.append_unflushed(path, row, private.root)
 
 
+def prune_if_due(reader: StoreReader, now_ms: int) -> None:
+    """Prune the records of a store, at most once a day. A convenience."""
+    private = private_layout(reader.layout)
+    stamp = f"{os.path.dirname(private.written('any'))}/{_PRUNED}"
+    if not os.path.isdir(os.path.dirname(stamp)):
+        return
+    with contextlib.suppress(WcError, OSError):
+        if os.path.lexists(stamp):
+            passed_ms = now_ms - os.lstat(stamp).st_mtime * 1000
+            # A stamp of the future is from before a clock was set back.
+            if 0 <= passed_ms < _PAUSE_MS:
+                return
+            durable.remove(stamp, private.root)
+        durable.touch(stamp, private.root)
+        prune(reader, now_ms)
+
+
 def prune(reader: StoreReader, now_ms: int) -> None:
     """Remove the records of threads that were closed or landed 30 days ago or earlier,
     and of those that are gone."""
     private = private_layout(reader.layout)
     folder = os.path.dirname(private.written("any"))
     for name in names_in(folder, private.root):
+        if name == _PRUNED:
+            continue
         path, topic = f"{folder}/{name}", topic_of(name)
         with contextlib.suppress(WcError, OSError):
             if os.stat(path).st_mtime * 1000 > now_ms - _KEPT_MS:
