@@ -34,7 +34,7 @@ class Connected(NamedTuple):
     @property
     def sessions(self) -> list[str]:
         """The sessions that were told something, by client."""
-        folder = self.place.repo.store / ".local/sessions"
+        folder = self.place.repo.private / "sessions"
         return [one.name.partition(":")[0] for one in folder.iterdir()]
 
 

@@ -61,7 +61,7 @@ def pass_ball(session: Session, topic: str, body: str = "Look at a.txt.") -> Non
 
 
 def records(session: Session) -> dict[str, dict[str, object]]:
-    folder = session.place.repo.store / ".local/wakes"
+    folder = session.place.repo.private / "wakes"
     return {one.name: json.loads(one.read_text()) for one in folder.iterdir()}
 
 

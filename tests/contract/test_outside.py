@@ -31,7 +31,6 @@ FOLDERS = (
     *(".local/status/holder", ".local/status/branch", ".local/status/branch/auth"),
     *(".local/me", ".local/me/=main", ".local/scratch", ".local/imported"),
     *(".local/quarantine", ".local/quarantine/auth", ".local/presence"),
-    ".local/sessions",
 )
 FILES = (
     *(f"graph/baseline/threads/auth/{one}" for one in ("entries.jsonl", "meta.json")),

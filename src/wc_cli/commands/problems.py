@@ -33,6 +33,7 @@ from wc_core.ledger.configuration import preferences
 from wc_core.ledger.configuration.keys import NO_RULES
 from wc_core.ledger.git import storefolder
 from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.planning import linkfiles
 from wc_core.ledger.rules.auditing import overdue
 from wc_core.ledger.threads.model import holder_text
@@ -177,7 +178,7 @@ class _ProblemSearch:
 
     def _wake_findings(self, reader: StoreReader) -> Iterator[Finding]:
         """Yield the balls that woke an agent which has not answered."""
-        if not os.path.isdir(reader.layout.wakes):
+        if not os.path.isdir(private_layout(reader.layout).wakes):
             return
         from wc_core.attention.wake import called  # 2 ms, only where agents are woken
         from wc_core.attention.wake.passes import WOKEN

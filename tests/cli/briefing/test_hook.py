@@ -372,7 +372,7 @@ def test_what_goes_wrong_goes_to_the_debug_log_alone(agent: Agent, event: str) -
     agent.repo.ok("take", "auth", "--as", "Codex")
     shutil.rmtree(store / "graph/baseline/threads")
     (store / "graph/baseline/threads").write_text("a file")
-    (store / ".local/sessions").write_text("a file")
+    (agent.repo.private / "sessions").write_text("a file")
     (store / ".local/status").rename(store / ".local/was")
     (store / ".local/status").symlink_to("was")
     noted = SLOWLY | {"WATERCOOLER_DEBUG": "1"}
@@ -420,7 +420,7 @@ def test_a_prompt_renews_claims(agent: Agent) -> None:
 
 
 def test_a_reason_stands_in_the_debug_log(agent: Agent) -> None:
-    (agent.repo.store / ".local/sessions").write_text("a file")
+    (agent.repo.private / "sessions").write_text("a file")
     assert agent.hook("user-prompt", SLOWLY | {"WATERCOOLER_DEBUG": "1"}) == ""
     lines = (agent.repo.store / ".local/debug.log").read_text().splitlines()
     noted = [json.loads(one) for one in lines]
@@ -441,7 +441,7 @@ def test_a_client_that_keeps_its_pipe_open_gets_an_answer(agent: Agent) -> None:
         process.stdin.write(b'{"session_id": "s"}')
         process.stdin.flush()
         assert b"you are Pat" in process.stdout.read()
-    assert "s" in {one.name[-1] for one in (repo.store / ".local/sessions").iterdir()}
+    assert "s" in {one.name[-1] for one in (repo.private / "sessions").iterdir()}
 
 
 def test_what_comes_through_a_pipe_is_read_to_its_end(agent: Agent) -> None:
@@ -449,7 +449,7 @@ def test_what_comes_through_a_pipe_is_read_to_its_end(agent: Agent) -> None:
     sent = json.dumps({"prompt": "x" * 200_000, "session_id": "s9"}).encode()
     for _ in range(3):  # the third time it is this code that is measured
         repo.ok("brief", "--hook", "user-prompt", feed=sent, env=SLOWLY)
-    assert (agent.repo.store / ".local/sessions/:s9").is_file()
+    assert (agent.repo.private / "sessions/:s9").is_file()
 
 
 def test_when_the_time_is_up_nothing_is_reported(agent: Agent) -> None:
@@ -480,7 +480,7 @@ def test_an_event_that_is_none_fails_nothing(repo: Repo) -> None:
 
 def test_sessions_that_are_over_leave_nothing_behind(agent: Agent) -> None:
     agent.start()
-    (old,) = (agent.repo.store / ".local/sessions").iterdir()
+    (old,) = (agent.repo.private / "sessions").iterdir()
     os.utime(old, (0, 0))
     agent._replace(session="s2").start()
     assert [one.name for one in old.parent.iterdir()] == ["codex:s2"]
@@ -492,7 +492,7 @@ def test_sessions_that_are_over_leave_nothing_behind(agent: Agent) -> None:
 )
 def test_a_session_that_cannot_be_read_starts_over(agent: Agent, data: bytes) -> None:
     agent.start()
-    (file,) = (agent.repo.store / ".local/sessions").iterdir()
+    (file,) = (agent.repo.private / "sessions").iterdir()
     file.write_bytes(data)
     agent.repo.ok("new", "more", "--title", "T", "--to", "Codex")
     assert agent.prompt() == ""

@@ -12,6 +12,7 @@ import pytest
 from tests.contract.inprocess import Here
 from wc_cli.agents.briefing import dialects
 from wc_core.base.layout import Layout
+from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Machine
@@ -407,7 +408,7 @@ def test_words_of_others_are_no_words_of_the_client(repo: Here, level: str) -> N
 
 def test_a_guard_that_can_remember_nothing_refuses(claimed: Here) -> None:
     layout = Layout(str(claimed.store))
-    for folder in (layout.guards, layout.sessions):
+    for folder in (layout.guards, private_layout(layout).sessions):
         Path(folder).write_text("in the way")
     assert Agent(claimed, "claude", "refuse").before().code == 20
 

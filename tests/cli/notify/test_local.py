@@ -10,19 +10,21 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.notify.receiver import Receiver
 from tests.cli.notify.test_notifying import CODEX, choose, records, write
-from wc_cli.bridges.notify import tmux
+from wc_cli.bridges.notify import local, terminals, tmux
 from wc_cli.bridges.notify.sequences import protocols_of, sequences
+from wc_core.base.layout import Layout
 from wc_core.ledger.git import repository
+from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from tests.conftest import Repo
 
@@ -261,3 +263,41 @@ def test_what_is_no_target_is_refused(app: Repo, target: str) -> None:
     assert "notify: " in done.out
     assert "-> Check it: wc notify test" in done.out
     assert "secret" not in done.out + app.ok("notify").err
+
+
+def test_only_a_terminal_is_ever_written_to(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where other sessions are not shown, as on macOS, a record cannot be compared with
+    them. A record in the store may have been pushed."""
+    repo.ok("init")
+    layout = Layout(str(repo.store))
+    file = repo.path / "notes"
+    file.write_text("Mine.")
+    fields = {"tty": str(file), "leader": 1, "protocols": ["9"], "tmux": False}
+    private = private_layout(layout)
+    for folder in (layout.terminals, private.terminals):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        Path(folder, "x").write_text(json.dumps(fields))
+
+    def hidden(_: int) -> int:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "getsid", hidden)
+    assert terminals.last_terminal(layout) is None
+    assert Path(layout.terminals, "x").exists()
+
+
+def test_a_text_is_never_an_option(repo: Repo, tmp_path: Path) -> None:
+    for name in ("notify-send", "osascript"):
+        program = tmp_path / name / name
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        env = repo.machine.env | {"PATH": str(program.parent)}
+        command = local.notifier_command(env, "--title", "-e do it")
+        after = command.index("--") + 1 if "--" in command else -2
+        is_last = len(command[after:]) == 2
+        assert is_last
+        if name == "osascript":
+            assert command[after:] == ["title", "e do it"]

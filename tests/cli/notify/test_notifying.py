@@ -53,7 +53,7 @@ def write(repo: Repo, *words: str) -> None:
 
 def records(repo: Repo) -> dict[str, Any]:
     """The records of what Pat was notified of."""
-    folder = repo.store / ".local/notified/pat"
+    folder = repo.private / "notified/pat"
     return {
         path.name: json.loads(path.read_text())
         for path in folder.iterdir()
@@ -312,7 +312,7 @@ def test_others_can_tell_a_person_once(app: Repo, receiver: Receiver) -> None:
 
 def test_without_targets_nothing_is_recorded(app: Repo) -> None:
     app.settled("handoff", "auth", "--to", "Pat", *CODEX)
-    assert not (app.store / ".local/notified").exists()
+    assert not (app.private / "notified").exists()
     note = PersonNote("Pat", "x", "auth", "")
     assert not notifying.notify_person(str(app.store), app.machine.env, note)
 
@@ -340,7 +340,7 @@ def test_records_that_cannot_be_used_stop_nothing(
     app: Repo, receiver: Receiver
 ) -> None:
     choose(app, f"json:{receiver.url}/hook")
-    folder: Path = app.store / ".local/notified/pat"
+    folder: Path = app.private / "notified/pat"
     folder.mkdir(parents=True)
     (folder / "=targets.json").write_text("[")
     (folder / f"{'0' * 26}.auth").write_text("{}")

@@ -56,7 +56,7 @@ def test_a_session_that_cannot_be_called(
     feed = json.dumps({"cwd": str(agents.folder), "session_id": session}).encode()
     done = agents.repo.ok("wait", "--hook", "wake", "--client", client, feed=feed)
     assert (done.out, done.err) == ("", "")
-    assert not (agents.store / ".local/waiters").exists()
+    assert not (agents.private / "waiters").exists()
 
 
 @pytest.mark.parametrize("session", ["../../../up", "a/b", "x" * 10_000, "=off"])
@@ -67,16 +67,16 @@ def test_odd_sessions(agents: Agents, session: str) -> None:  # noqa: F811
     feed = json.dumps({"cwd": str(agents.folder), "session_id": session}).encode()
     words = ("wait", "--hook", "wake", "--client", "codex")
     assert not agents.repo.ok(*words, feed=feed).err
-    folder = agents.store / ".local/waiters"
+    folder = agents.private / "waiters"
     (name,) = (name for name in os.listdir(folder) if name.startswith("codex:"))
     assert json.loads((folder / name).read_text())["session"] == session
     (folder / name).unlink()
 
 
 def test_damaged_files_and_those_of_a_newer_version(agents: Agents) -> None:  # noqa: F811
-    local = agents.store / ".local"
+    local = agents.private
     for folder in ("waiters", "wakes"):
-        (local / folder).mkdir(exist_ok=True)
+        (local / folder).mkdir(parents=True, exist_ok=True)
         for name, text in (("claude:b", "{"), ("claude:n", '{"version": 2}')):
             (local / folder / name).write_text(text)
         (local / folder / "claude:l").symlink_to("/etc/passwd")
@@ -95,7 +95,7 @@ def test_damaged_files_and_those_of_a_newer_version(agents: Agents) -> None:  # 
 def test_what_cannot_be_recorded_wakes_nobody(agents: Agents) -> None:  # noqa: F811
     agents.hook("session-start")
     client = agents.wait().sleeps()
-    (agents.store / ".local/wakes").write_text("in the way")
+    (agents.private / "wakes").write_text("in the way")
     agents.pass_ball("login")
     time.sleep(2)
     assert client.waits
@@ -108,7 +108,7 @@ def test_a_clock_that_was_set_back(agents: Agents) -> None:  # noqa: F811
     client = agents.wait().sleeps()
     agents.pass_ball("login")
     assert client.ended().code == 2
-    (file,) = (agents.store / ".local/wakes").iterdir()
+    (file,) = (agents.private / "wakes").iterdir()
     record = json.loads(file.read_text())
     file.write_text(json.dumps(record | {"at_ms": record["at_ms"] + 9 * 3600_000}))
     again = agents.wait(stop_hook_active=True).sleeps()
@@ -125,7 +125,7 @@ def test_a_clock_that_was_set_back(agents: Agents) -> None:  # noqa: F811
 def test_the_oldest_of_very_many_balls_wake_nobody(agents: Agents) -> None:  # noqa: F811
     agents.hook("session-start")
     agents.pass_ball("login")
-    path = agents.store / ".local/sessions/claude:s1"
+    path = agents.private / "sessions/claude:s1"
     session = json.loads(path.read_text())
     # As many as are remembered, all later than the first.
     latest = [f"{'7' * 26}.t{number}" for number in range(1000)]

@@ -52,7 +52,7 @@ def test_one_killed_before_the_call(agents: Agents) -> None:  # noqa: F811
     agents.pass_ball("login", to=ANY_SEAT)
     assert client.ended().code == 2
     # As it was a moment before.
-    (file,) = (agents.store / ".local/wakes").iterdir()
+    (file,) = (agents.private / "wakes").iterdir()
     file.write_text(json.dumps(json.loads(file.read_text()) | {"is_called": False}))
     assert agents.passed("login") == {}
     assert agents.repo.ok("problems").out == "No problems.\n"
@@ -87,7 +87,7 @@ def test_a_turn_without_a_prompt_has_woken_too(agents: Agents) -> None:  # noqa:
 def test_only_what_it_was_called_for_is_shown(agents: Agents) -> None:  # noqa: F811
     agents.hook("session-start")
     client = agents.wait().sleeps()
-    agents.pass_ball("strange", to=ANY_SEAT, by="Codex (eve)")
+    agents.pass_from_elsewhere("strange", to=ANY_SEAT, by="Codex (eve)")
     agents.pass_ball("login", to=ANY_SEAT)
     assert "- strange" not in client.ended().err
     told = agents.hook("user-prompt")

@@ -21,6 +21,7 @@ from wc_cli.run.board.source import BoardSource
 from wc_cli.run.context import Context
 from wc_core.attention.wake import waiters
 from wc_core.base.layout import Layout
+from wc_core.ledger.git.private import private_layout
 from wc_core.reading.views.rows import Filter
 from wc_observe.stores.live.stores import Live
 
@@ -60,7 +61,7 @@ class Client:
         repo = agents.repo
         feed = {"cwd": str(agents.folder), "session_id": session} | fields
         hook = (*repo.machine.wc_words, "wait", "--hook", "wake", "--client", client)
-        self.file = agents.store / ".local/waiters" / f"{client}:{session}"
+        self.file = agents.private / "waiters" / f"{client}:{session}"
         before = self.token
         self.process = subprocess.Popen(
             [sys.executable, standinclient.__file__, json.dumps(feed), *hook],
@@ -116,6 +117,11 @@ class Agents(NamedTuple):
     def layout(self) -> Layout:
         return Layout(str(self.store))
 
+    @property
+    def private(self) -> Path:
+        """What is recorded about sessions, outside of the store."""
+        return Path(private_layout(self.layout).local)
+
     def wait(self, session: str = "s1", **fields: Any) -> Client:
         return Client(self, session, "claude", fields)
 
@@ -124,6 +130,19 @@ class Agents(NamedTuple):
     ) -> str:
         words = ("--title", f"Look at {topic}", "--body", BODY, "--force")
         return self.repo.ok("new", topic, *words, "--as", by, "--to", to).err
+
+    def pass_from_elsewhere(self, topic: str, *words: str, **how: str) -> str:
+        """The same for an entry that counts as one that came with the branch: where git
+        cannot be written, nothing records it."""
+        written = self.private / "written"
+        aside = written.rename(written.with_name("aside")) if written.exists() else None
+        written.write_text("in the way")
+        try:
+            return self.pass_ball(topic, *words, **how)
+        finally:
+            written.unlink()
+            if aside is not None:
+                aside.rename(written)
 
     def hook(self, event: str, session: str = "s1", **fields: Any) -> str:
         words = ("brief", "--hook", event, "--client", "claude")
@@ -137,7 +156,7 @@ class Agents(NamedTuple):
         file.write_text(text)
 
     def records(self) -> list[dict[str, Any]]:
-        folder = self.store / ".local/wakes"
+        folder = self.private / "wakes"
         files = sorted(folder.iterdir()) if folder.exists() else []
         return [json.loads(file.read_text()) for file in files]
 
@@ -151,7 +170,7 @@ def agents(repo: Repo) -> Iterator[Agents]:
     repo.ok("init")
     agents = Agents(repo, repo.worktree("fix").path, repo.store)
     yield agents
-    for waiter in (agents.store / ".local/waiters").glob("*:*"):
+    for waiter in (agents.private / "waiters").glob("*:*"):
         waiter.unlink()  # ends what waits
 
 
@@ -254,7 +273,7 @@ def test_a_session_that_its_client_has_left_is_not_woken(agents: Agents) -> None
             process.stdin.write(json.dumps(feed))
             process.stdin.close()
             process.stdin = None
-        file = agents.store / f".local/waiters/claude:{session}"
+        file = agents.private / f"waiters/claude:{session}"
         until(file.exists)
         started.append(process)
     first, second = started
@@ -361,14 +380,14 @@ def test_no_more_often_than_a_person_allows(agents: Agents) -> None:
 
 def test_a_stranger_wakes_nobody(agents: Agents) -> None:
     client = agents.wait().sleeps()
-    agents.pass_ball("login", by="Codex (eve)")
+    agents.pass_from_elsewhere("login", by="Codex (eve)")
     time.sleep(2)
     assert client.waits
     # Who gets a ball from someone is known to them.
     me = {"env": {"CLAUDECODE": "1"}, "cwd": agents.folder}
     words = ("--title", "What is it?", "--to", "Codex (eve)", "--force")
     agents.repo.ok("new", "who", *words, **me)
-    agents.pass_ball("schema", by="Codex (eve)")
+    agents.pass_from_elsewhere("schema", by="Codex (eve)")
     assert "- schema" in client.ended().err
 
 
@@ -385,24 +404,24 @@ def test_a_person_s_first_ball_wakes_their_agent(agents: Agents, user: str) -> N
 def test_the_receipt_says_whose_balls_wake_no_one(agents: Agents) -> None:
     client = agents.wait().sleeps()
     note = "note: not woken: balls of Codex (eve) wake no one here"
-    assert note in agents.pass_ball("login", by="Codex (eve)")
+    assert note in agents.pass_from_elsewhere("login", by="Codex (eve)")
     assert note not in agents.pass_ball("other", by="Codex (pat)")
     assert client.ended().code == 2
     agents.hook("user-prompt")
     agents.prefer('[wake]\nfrom = "Claude Code"\n')
     again = agents.wait().sleeps()
-    assert "balls of Pat wake no one" in agents.pass_ball("third", by="Pat")
+    assert "balls of Pat wake no one" in agents.pass_from_elsewhere("third", by="Pat")
     again.end()
 
 
 def test_strangers_who_may_do_so_at_most_once_a_minute(agents: Agents) -> None:
     agents.prefer('[wake]\nfrom = "anyone"\n')
     client = agents.wait().sleeps()
-    agents.pass_ball("login", by="Codex (eve)")
+    agents.pass_from_elsewhere("login", by="Codex (eve)")
     assert client.ended().code == 2
     agents.hook("user-prompt")
     again = agents.wait().sleeps()
-    agents.pass_ball("schema", by="Codex (eve)")
+    agents.pass_from_elsewhere("schema", by="Codex (eve)")
     time.sleep(2)
     assert again.waits
     agents.pass_ball("known", by="Codex (pat)")
@@ -447,7 +466,7 @@ def test_problems_names_who_was_woken_and_is_silent(agents: Agents) -> None:
     agents.pass_ball("login")
     client.ended()
     assert agents.repo.ok("problems").out == "No problems.\n"
-    (file,) = (agents.store / ".local/wakes").iterdir()
+    (file,) = (agents.private / "wakes").iterdir()
     record = json.loads(file.read_text())
     record["at_ms"] -= 16 * 60_000
     file.write_text(json.dumps(record))
@@ -512,8 +531,8 @@ def beginners(repo: Repo) -> Iterator[Agents]:
     folder = repo.worktree("fix").path
     agents = Agents(repo, folder, Path(f"{repo.store}.idle"))
     yield agents
-    for store in (agents.store, repo.store):
-        for waiter in (store / ".local/waiters").glob("*:*"):
+    for private in (agents.private, repo.private):
+        for waiter in (private / "waiters").glob("*:*"):
             waiter.unlink()
 
 
@@ -524,7 +543,7 @@ def test_the_first_ball_of_a_repository_wakes(beginners: Agents) -> None:
     code, out, err = client.ended()
     assert (code, out) == (2, "")
     assert "- login · OPEN" in err
-    assert not [*(beginners.store / ".local/waiters").iterdir()]
+    assert not [*(beginners.private / "waiters").iterdir()]
 
 
 def test_a_store_that_git_takes_long_to_make_wakes(beginners: Agents) -> None:

@@ -15,6 +15,7 @@ from wc_core.attention.wake import records, switch, waiters
 from wc_core.attention.wake.records import WakeRecord
 from wc_core.attention.wake.waiters import Waiter
 from wc_core.base.layout import Layout
+from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +41,11 @@ some_records = st.builds(
 def kept(folder: str, data: bytes, read: Callable[[Layout], object]) -> object:
     """What is read of a file with these bytes, by whatever name."""
     with TemporaryDirectory() as root:
-        file = Path(root, ".local", folder, "name")
+        layout = Layout(root)
+        file = Path(private_layout(layout).local, folder, "name")
         file.parent.mkdir(parents=True)
         file.write_bytes(data)
-        return read(Layout(root))
+        return read(layout)
 
 
 @given(some_waiters)
@@ -67,7 +69,8 @@ def test_other_bytes_are_nothing(data: bytes) -> None:
 @given(st.binary(max_size=40))
 def test_a_switch_is_a_time_or_for_ever(data: bytes) -> None:
     def read(layout: Layout) -> float:
-        Path(layout.waiters, "name").rename(layout.wake_switch)
+        private = private_layout(layout)
+        Path(private.waiters, "name").rename(private.wake_switch)
         return switch.off_until_ms(layout)
 
     until_ms = kept("waiters", data, read)

@@ -32,6 +32,7 @@ from wc_core.base.lean import signal
 from wc_core.base.lean.contextlib import contextmanager, suppress
 from wc_core.base.text import defused
 from wc_core.ledger.git import contact
+from wc_core.ledger.git.private import private_layout
 from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
@@ -282,7 +283,7 @@ def note_turn(context: Context, client: str, session: str) -> None:
     was woken for."""
     root = context.place.root
     for layout in (Layout(f"{root}{EARLY}"), Layout(root)):
-        if not os.path.isdir(layout.waiters):
+        if not os.path.isdir(private_layout(layout).waiters):
             continue
         from wc_cli.agents.briefing import turns  # 1 ms, only where agents are woken
 

@@ -1,8 +1,8 @@
 """The record of what an agent's session already knows, so that nothing is repeated.
 
-A small file for each session, ``.local/sessions/<client>:<session>``, on this machine
-only. A session whose file is lost or unreadable starts over and gets no news until
-something happens.
+A small file for each session, ``sessions/<client>:<session>`` in the private folder
+(`wc_core.ledger.git.private`): it has texts for the session's next prompt. A session
+whose file is lost or unreadable starts over and gets no news until something happens.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import safe_name
 from wc_core.base.lean import contextlib, json
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,13 +98,14 @@ class Session(NamedTuple):
 
 def path_of(layout: Layout, client: str, session: str) -> str:
     """Return the path of a session's file."""
-    return f"{layout.sessions}/{safe_name(f'{client}:{session}')}"
+    return f"{private_layout(layout).sessions}/{safe_name(f'{client}:{session}')}"
 
 
 def load(layout: Layout, path: str) -> Session | None:
     """Load a session; ``None`` for a new one."""
     try:
-        fields = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
+        root = private_layout(layout).root
+        fields = json.loads(read_plain(path, root, _MAX_BYTES) or b"null")
         if fields["version"] != VERSION:
             return None
         threads = {
@@ -139,8 +141,9 @@ def save(layout: Layout, path: str, session: Session) -> None:
 
     Raises StorageError and CorruptError: a hook that cannot remember must be silent.
     """
+    private = private_layout(layout)
     if not os.path.lexists(path):
-        durable.make_folder(layout.sessions, layout.root, flush=False)
+        durable.make_in_private_folder(private.sessions, private.root)
         sweep(layout, time.time())
     fields = {
         "version": VERSION,
@@ -157,13 +160,14 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "kept_on_ns": session.kept_on_ns,
         "reminded_up_to": session.reminded_up_to,
     }
-    durable.replace(path, json.dumps(fields).encode(), layout.root)
+    durable.replace(path, json.dumps(fields).encode(), private.root)
 
 
 def sweep(layout: Layout, now: float) -> None:
     """Remove the files of expired sessions; ``now`` is in seconds."""
-    for name in names_in(layout.sessions, layout.root)[:MOST]:
-        path = f"{layout.sessions}/{name}"
+    private = private_layout(layout)
+    for name in names_in(private.sessions, private.root)[:MOST]:
+        path = f"{private.sessions}/{name}"
         with contextlib.suppress(OSError, WcError):
             if now - os.lstat(path).st_mtime > _LASTS:
-                durable.remove(path, layout.root)
+                durable.remove(path, private.root)

@@ -10,6 +10,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.files import names_in
 from wc_core.base.layout import safe_name
 from wc_core.base.lean.contextlib import suppress
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +23,17 @@ _LASTS_MS = 30 * 24 * 3600_000
 
 def save(layout: Layout, waiter: Waiter) -> None:
     """Save a session that can be woken. Raises StorageError."""
-    durable.make_folder(layout.waiters, layout.root, flush=False)
+    private = private_layout(layout)
+    durable.make_in_private_folder(private.waiters, private.root)
     path = waiters.path_of(layout, waiter.name)
-    durable.replace(path, waiter.to_bytes(), layout.root)
+    durable.replace(path, waiter.to_bytes(), private.root)
 
 
 def remove(layout: Layout, name: str) -> None:
     """Remove a session by the name of its file. Raises StorageError."""
     path = waiters.path_of(layout, name)
     if os.path.lexists(path):
-        durable.remove(path, layout.root)
+        durable.remove(path, private_layout(layout).root)
 
 
 def note_turn(
@@ -57,7 +59,7 @@ def note_turn(
             if not record.turn_ms:
                 path = records.path_of(layout, ball)
                 data = record._replace(turn_ms=now_ms).to_bytes()
-                durable.replace(path, data, layout.root)
+                durable.replace(path, data, private_layout(layout).root)
         save(layout, waiter._replace(token="", called=()))
     return tuple(ball_names)
 
@@ -71,7 +73,8 @@ def sweep(layout: Layout, current: Waiter, now_ms: int) -> None:
                 remove(layout, waiter.name)
                 remove(waiters.early(layout.root), waiter.name)
     with suppress(WcError, OSError):
-        for name in names_in(layout.wakes, layout.root):
+        private = private_layout(layout)
+        for name in names_in(private.wakes, private.root):
             record = records.load(layout, name)
             if record is not None and now_ms - record.at_ms > _LASTS_MS:
-                durable.remove(records.path_of(layout, name), layout.root)
+                durable.remove(records.path_of(layout, name), private.root)

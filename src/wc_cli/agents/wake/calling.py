@@ -20,6 +20,7 @@ from wc_core.attention.wake import records
 from wc_core.attention.wake.records import WakeRecord
 from wc_core.base.errors import WcError
 from wc_core.base.programs import program_path
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,14 +42,15 @@ def claim(
 ) -> list[Arrived]:
     """Return those for which this session is the first to be called, and record that it
     will be. Raises StorageError; nothing is claimed then."""
-    durable.make_folder(layout.wakes, layout.root, flush=False)
+    private = private_layout(layout)
+    durable.make_in_private_folder(private.wakes, private.root)
     record = WakeRecord(waiter.client, waiter.session, waiter.agent, key, now_ms)
     won: list[Arrived] = []
     try:
         for arrival in arrived:
             path = records.path_of(layout, arrival.held.name)
             data = record._replace(is_stranger=arrival.is_stranger).to_bytes()
-            if durable.create_new(path, data, layout.root):
+            if durable.create_new(path, data, private.root):
                 won.append(arrival)
     except BaseException:
         undo_claims(layout, won)
@@ -81,7 +83,7 @@ def _record(layout: Layout, names: Sequence[str], failure: str = "") -> None:
             if record is not None:
                 record = record._replace(is_called=not failure, failure=failure)
                 path = records.path_of(layout, name)
-                durable.replace(path, record.to_bytes(), layout.root)
+                durable.replace(path, record.to_bytes(), private_layout(layout).root)
 
 
 def _queue(waiter: Waiter, text: str) -> str:
@@ -122,6 +124,7 @@ def _program(pid: int) -> str:
 
 def undo_claims(layout: Layout, called: Sequence[Arrived]) -> None:
     """Remove the records of calls that were not made."""
+    root = private_layout(layout).root
     for arrival in called:
         with suppress(WcError):
-            durable.remove(records.path_of(layout, arrival.held.name), layout.root)
+            durable.remove(records.path_of(layout, arrival.held.name), root)

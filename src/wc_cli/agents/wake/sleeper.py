@@ -125,8 +125,8 @@ def main(words: Sequence[str]) -> None:
     end = time.monotonic() + float(seconds)
     # Missing folders are noticed through their parents.
     watched = dict.fromkeys((os.path.dirname(waiter), *folders))
-    watched.update(dict.fromkeys(map(os.path.dirname, folders)))
-    watched.update(dict.fromkeys(map(os.path.dirname, tuple(watched))))
+    for _ in range(3):  # up to the store's .local
+        watched.update(dict.fromkeys(map(os.path.dirname, tuple(watched))))
     bell = _bell(int(pid))
     while True:
         bell.watch(tuple(watched))

@@ -34,6 +34,7 @@ from wc_core.base.programs import own_words
 from wc_core.ledger.git import discovery
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.planning import duefiles
 from wc_core.people.identity.resolve import Asked
 
@@ -173,7 +174,7 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
         raise SystemExit(0)
     # Before checking: anything that arrives in the meantime changes it.
     folders = _folders(layout, waiter)
-    before = sleeper.fingerprint(folders, layout.wake_switch)
+    before = sleeper.fingerprint(folders, private_layout(layout).wake_switch)
     try:
         status, again_ms = _wake(context, layout, waiter)
     except WcError:
@@ -206,7 +207,7 @@ def _await_store(
     # One that git is still making: its lock there disappears when it is complete.
     checkouts = repositories.checkouts_of(repository, BRANCH)
     folders += [checkout.admin for checkout in checkouts if not checkout.finished]
-    before = sleeper.fingerprint(folders, early.wake_switch)
+    before = sleeper.fingerprint(folders, private_layout(early).wake_switch)
     place = None
     with suppress(WcError):
         place = discovery.find(waiter.worktree, context.env)
@@ -334,7 +335,7 @@ def _sleep(
         str(waiter.pid),
         f"{limited:.1f}",
         str(before),
-        layout.wake_switch,
+        private_layout(layout).wake_switch,
         str(len(folders)),
         *folders,
     )

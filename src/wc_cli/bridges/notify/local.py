@@ -63,7 +63,7 @@ def notifier_command(
     linux = ("--app-name=Watercooler", *level, "--", title, _without_markup(text))
     for name, words in (
         ("notify-send", linux),
-        ("osascript", (*_APPLE, title, text)),
+        ("osascript", (*_APPLE, title.lstrip("-"), text.lstrip("-"))),
     ):
         if path := find_program(env, name):
             return [path, *words]

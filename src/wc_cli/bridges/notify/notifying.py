@@ -29,6 +29,7 @@ from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import repository
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.people.identity import resolve, userrecord
@@ -130,8 +131,8 @@ def person_viewer(root: str, env: Mapping[str, str]) -> Viewer:
 
 def outbox_of(root: str, env: Mapping[str, str]) -> Outbox:
     """The records of the person of this machine."""
-    layout = Layout(root)
-    return Outbox(layout, records.folder_of(layout, person_viewer(root, env)))
+    private = private_layout(Layout(root))
+    return Outbox(private, records.folder_of(private, person_viewer(root, env)))
 
 
 class PersonNotifier:
@@ -145,7 +146,8 @@ class PersonNotifier:
         self.targets = targets.parse_all(self.preferences.targets).targets
         self.viewer = person_viewer(root, env)
         self.settings = settings.load(root, env)
-        self.outbox = Outbox(self.layout, records.folder_of(self.layout, self.viewer))
+        private = private_layout(self.layout)
+        self.outbox = Outbox(private, records.folder_of(private, self.viewer))
         self.repository = messages.repository_name(root)
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Outbox:
-    """The records of a person in a store."""
+    """The records of a person, in the private folder of a store."""
 
     def __init__(self, layout: Layout, folder: str) -> None:
         self.root = layout.root
@@ -30,7 +30,7 @@ class Outbox:
     def claim(self, name: str, record: CallRecord) -> bool:
         """Make a record. Returns False if there is one: then another process sends it,
         or has sent it."""
-        durable.make_folder(self.folder, self.root, flush=False)
+        durable.make_in_private_folder(self.folder, self.root)
         data = json.dumps(record.to_json()).encode()
         # Created with its content: an empty record would mean that it was sent.
         try:
@@ -57,7 +57,7 @@ class Outbox:
 
     def note_look(self) -> None:
         """Record that the calls of the store were checked."""
-        durable.make_folder(self.folder, self.root, flush=False)
+        durable.make_in_private_folder(self.folder, self.root)
         self._replace(records.LOOKED, "")
 
     def states(self) -> dict[str, TargetState]:
@@ -66,7 +66,7 @@ class Outbox:
 
     def save_states(self, states: dict[str, TargetState]) -> None:
         """Replace the states of the targets."""
-        durable.make_folder(self.folder, self.root, flush=False)
+        durable.make_in_private_folder(self.folder, self.root)
         fields = {name: state.to_json() for name, state in states.items()}
         self._replace(records.STATES, json.dumps(fields))
 

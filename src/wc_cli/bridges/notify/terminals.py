@@ -1,8 +1,9 @@
 """The terminals in which a person uses ``wc``: recorded by each command, so that a
 process without a terminal can notify them there.
 
-``.local/terminals/<tty>`` has the process that leads the terminal's session, and the
-sequences it understands. A terminal whose session has ended no longer counts.
+``terminals/<tty>`` in the private folder has the process that leads the terminal's
+session, and the sequences it understands. A terminal whose session has ended no longer
+counts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import safe_name
 from wc_core.base.lean import contextlib, json
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +71,9 @@ def note_terminal(layout: Layout, env: Mapping[str, str]) -> None:
     with contextlib.suppress(OSError, WcError):
         tty = next(os.ttyname(handle) for handle in range(3) if os.isatty(handle))
         terminal = Terminal(tty, os.getsid(0), protocols_of(env), bool(env.get("TMUX")))
-        files = LocalFiles(layout)
+        private = private_layout(layout)
+        durable.make_private_folder(private.root)
+        files = LocalFiles(private)
         path = f"terminals/{safe_name(tty)}"
         data = json.dumps(terminal._asdict()).encode()
         if files.has(path, data):
@@ -82,17 +86,18 @@ def last_terminal(layout: Layout) -> Terminal | None:
     """The last used terminal that is still open; ``None`` if there is none. Files of
     terminals that are gone are removed."""
     try:
-        names = names_in(layout.terminals, layout.root)
+        private = private_layout(layout)
+        names = names_in(private.terminals, private.root)
     except WcError:
         return None
-    paths = [f"{layout.terminals}/{name}" for name in names]
+    paths = [f"{private.terminals}/{name}" for name in names]
     paths.sort(key=_changed, reverse=True)
     for path in paths:
-        terminal = _load(path, layout.root)
+        terminal = _load(path, private.root)
         if terminal is not None and _is_open(terminal):
             return terminal
         with contextlib.suppress(WcError):
-            durable.remove(path, layout.root)
+            durable.remove(path, private.root)
     return None
 
 
@@ -118,10 +123,10 @@ def _is_open(terminal: Terminal) -> bool:
     belong to another terminal by now."""
     try:
         info = os.stat(terminal.tty)
-        leader = os.getsid(terminal.leader)
+        if not stat.S_ISCHR(info.st_mode) or info.st_uid != os.getuid():
+            return False
+        return os.getsid(terminal.leader) == terminal.leader
     except PermissionError:
         return True  # macOS does not show other sessions
     except OSError:
         return False
-    is_ours = stat.S_ISCHR(info.st_mode) and info.st_uid == os.getuid()
-    return is_ours and leader == terminal.leader

@@ -18,6 +18,7 @@ from wc_core.base.layout import Layout
 from wc_core.base.phrases import shown_path
 from wc_core.base.text import one_line
 from wc_core.base.times import coming_day_ms, rfc3339
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False
@@ -73,12 +74,14 @@ def wake(context: Context, options: WakeOptions) -> None:
 
 def _switch(layout: Layout, until_ms: float) -> None:
     """Switch waking off until then; 0 switches it on. Raises StorageError."""
+    private = private_layout(layout)
     if not until_ms:
-        durable.remove(layout.wake_switch, layout.root)
+        durable.remove(private.wake_switch, private.root)
+        durable.remove(layout.wake_switch, layout.root)  # of an older wc
         return
-    durable.make_folder(layout.waiters, layout.root, flush=False)
+    durable.make_in_private_folder(private.waiters, private.root)
     data = "" if until_ms == math.inf else f"{until_ms:.0f}\n"
-    durable.replace(layout.wake_switch, data.encode(), layout.root)
+    durable.replace(private.wake_switch, data.encode(), private.root)
 
 
 def _end_ms(text: str) -> float:

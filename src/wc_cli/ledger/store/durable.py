@@ -100,6 +100,13 @@ def make_private_folder(path: str) -> None:
         raise_storage_error("cannot be created", path, error)
 
 
+def make_in_private_folder(path: str, root: str) -> None:
+    """Make a folder in the private folder ``root``, and that one. Not flushed. Raises
+    StorageError."""
+    make_private_folder(root)
+    make_folder(path, root, flush=False)
+
+
 def _is_folder(path: str, root: str) -> bool:
     if not root:
         return os.path.isdir(path)

@@ -15,6 +15,7 @@ from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import ASK
 from wc_core.ledger.git import remotes, repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import holder_text
 
 TYPE_CHECKING = False
@@ -96,7 +97,7 @@ def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]
     """Return why the passed ball wakes nobody here, if agents can be woken."""
     if receipt.ball == receipt.previous_ball or not receipt.ball:
         return []
-    if not os.path.isdir(layout.waiters):
+    if not os.path.isdir(private_layout(layout).waiters):
         return []
     # 3 ms, only where agents are woken
     from wc_core.attention.wake import expectation

@@ -1,8 +1,9 @@
 """Records of notifications: one for each call, and the state of each target.
 
-``.local/notified/<person>/`` has a file for each call, named after it, with the targets
-that it must still be sent to; and `STATES`, with the last success and the last failure
-of each target. Targets are identified by `Target.id`, which contains no URL.
+``notified/<person>/`` in the private folder has a file for each call, named after it,
+with the targets that it must still be sent to; and `STATES`, with the last success and
+the last failure of each target. Targets are identified by `Target.id`, which contains
+no URL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Records of attempts to wake someone: a file for each ball, ``.local/wakes/<name>``.
+"""Records of attempts to wake someone: a file for each ball, ``wakes/<name>`` in the
+private folder.
 
 The name is that of the ball's status file (`wc_core.attention.status.holders`): the
 entry that passed it and the topic. The file is created before a client is called, and
@@ -14,6 +15,7 @@ from wc_core.base.files import names_in, read_plain
 from wc_core.base.lean import json
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,13 +64,14 @@ class WakeRecord(NamedTuple):
 
 def path_of(layout: Layout, name: str) -> str:
     """Returns the path of the record of a ball."""
-    return f"{layout.wakes}/{name}"
+    return f"{private_layout(layout).wakes}/{name}"
 
 
 def names(layout: Layout) -> frozenset[str]:
     """Returns the names of all records; none if they cannot be read."""
     try:
-        return frozenset(names_in(layout.wakes, layout.root))
+        private = private_layout(layout)
+        return frozenset(names_in(private.wakes, private.root))
     except WcError:
         return frozenset()
 
@@ -77,8 +80,8 @@ def load(layout: Layout, name: str) -> WakeRecord | None:
     """Returns the record of a ball; ``None`` if there is none, or it cannot be
     read."""
     try:
-        path = path_of(layout, name)
-        fields = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
+        path, root = path_of(layout, name), private_layout(layout).root
+        fields = json.loads(read_plain(path, root, _MAX_BYTES) or b"null")
         if fields.pop("version") != VERSION:
             return None
         texts = ("client", "session", "agent", "key", "failure")

@@ -6,6 +6,7 @@ import math
 
 from wc_core.base.files import read_plain
 from wc_core.base.text import whole_number
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ def off_until_ms(layout: Layout) -> float:
     """Returns until when no one must be woken, in milliseconds since 1970: infinity
     without an end, 0 if agents may be woken. An unreadable switch is off forever,
     because a person set it."""
+    # The store's is of an older wc. What a push fills can only let agents sleep.
+    return max(_until_ms(private_layout(layout)), _until_ms(layout))
+
+
+def _until_ms(layout: Layout) -> float:
     try:
         data = read_plain(layout.wake_switch, layout.root, _MAX_DIGITS * 2)
     except OSError:

@@ -1,4 +1,5 @@
-"""The agent sessions that can be woken: a file for each, ``.local/waiters/<name>``.
+"""The agent sessions that can be woken: a file for each, ``waiters/<name>`` in the
+private folder (`wc_core.ledger.git.private`), which no push fills.
 
 The name is ``<client>:<session>``, made `layout.safe_name`. The file is JSON. It is
 written when a session's turn ends; ``token`` names the process that waits for its
@@ -18,6 +19,7 @@ from wc_core.base.layout import EARLY, Layout, safe_name
 from wc_core.base.lean import json
 from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 VERSION = 1
 _MAX_BYTES = 1 << 16
@@ -108,15 +110,15 @@ def early(root: str) -> Layout:
 
 def path_of(layout: Layout, name: str) -> str:
     """Returns the path of the file with this name."""
-    return f"{layout.waiters}/{name}"
+    return f"{private_layout(layout).waiters}/{name}"
 
 
 def load(layout: Layout, name: str) -> Waiter | None:
     """Returns a session by the name of its file; ``None`` if there is none, or it
     cannot be read."""
     try:
-        path = path_of(layout, name)
-        fields = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
+        path, root = path_of(layout, name), private_layout(layout).root
+        fields = json.loads(read_plain(path, root, _MAX_BYTES) or b"null")
         if fields.pop("version") != VERSION:
             return None
         held = fields.get("held")
@@ -144,7 +146,8 @@ def sessions(layout: Layout) -> list[Waiter]:
     loaded = {}
     for folder in (early(layout.root), layout):
         try:
-            names = names_in(folder.waiters, folder.root)[:_MOST]
+            private = private_layout(folder)
+            names = names_in(private.waiters, private.root)[:_MOST]
         except WcError:
             continue
         for name in names:

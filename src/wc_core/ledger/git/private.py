@@ -25,7 +25,11 @@ _NAME_LENGTH = 16
 def private_layout(layout: Layout) -> Layout:
     """The layout of that folder for a store and the user of this process. The folder
     may not exist."""
-    private = _private_layout(layout.root, os.geteuid())
+    user = os.geteuid()
+    if os.path.isdir(layout.root):
+        private = _private_layout(layout.root, user)
+    else:  # once there is a store, it may be in a repository
+        private = _private_layout.__wrapped__(layout.root, user)
     try:
         is_own = os.lstat(private.root).st_uid == os.geteuid()
     except OSError:

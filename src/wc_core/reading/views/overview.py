@@ -210,7 +210,8 @@ def completed(
     layout = reader.layout
     rows = with_landings(reader, rows)
     cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
-    folders = (layout.wakes, private_layout(layout).runs, layout.runs)
+    private = private_layout(layout)
+    folders = (private.wakes, private.runs, layout.runs)
     if not (cloud or any(map(os.path.isdir, folders))):
         return rows
     from wc_core.attention.wake import called  # 2 ms, only where agents are woken
