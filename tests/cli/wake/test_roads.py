@@ -59,10 +59,11 @@ def play(tmp_path: Path) -> Iterator[Play]:
         config = ("config", "--global", "set")
         pat.ok(*config, "--", "notify.targets", f"json:{receiver.url}/hook")
         pat.ok(*config, "wake.from", "anyone")
+        pat.ok(*config, "--", "wake.carriers", "claude/*")
         # Balls from before there were targets are nobody's news.
         pat.ok("sync", env=BACKGROUND)
         yield Play(clones, agents, receiver)
-        for waiter in (agents.store / ".local/waiters").glob("*:*"):
+        for waiter in (agents.private / "waiters").glob("*:*"):
             waiter.unlink()  # ends what waits
 
 

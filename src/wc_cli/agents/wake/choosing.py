@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.configuration.preferences import Preferences
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.people.identity.viewer import Viewer
 
 _HOUR_MS = 3600_000
 _STRANGER_MS = 60_000
@@ -50,8 +51,8 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
 
     Nothing while `wc wake off` applies, or beyond `[wake] per_hour`; nothing that the
     session already knows or for which anyone was called before; nothing that has gone
-    back and forth too often; and from unknown senders only what `[wake] from` allows,
-    at most once a minute.
+    back and forth too often; and only what `senders.Waking` allows, from strangers at
+    most once a minute.
     """
     from wc_core.ledger.configuration import preferences  # 1 ms, not while it sleeps
 
@@ -131,17 +132,38 @@ def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
 def _allowed(
     context: Context, reader: StoreReader, person: Preferences, arrived: list[Arrived]
 ) -> Iterator[Arrived]:
-    """Yield what has arrived from those who may wake the agent, marked if the sender is
-    a stranger."""
-    allowed = senders.AllowedSenders(reader, context.viewer, person.wake_from)
+    """Yield what has arrived and may wake the agent, marked if the sender is a
+    stranger."""
+    viewer = context.viewer
+    allowed = (person.wake_from, person.wake_carriers)
+    waking = senders.Waking(reader, viewer, *allowed)
     for arrival in arrived:
-        state = _state(reader, arrival.held)
-        if state is None:
+        try:
+            thread = reader.thread(arrival.held.topic)
+        except WcError:
             continue
-        if allowed.is_known(senders.sender_of(state), state.topic):
-            yield arrival
-        elif allowed.anyone:
-            yield arrival._replace(is_stranger=True)
+        question = _question(thread.state, viewer, arrival)
+        if question is None:
+            continue
+        verdict = waking.verdict(thread, question)
+        if verdict:
+            yield arrival._replace(is_stranger=verdict == senders.STRANGER)
+
+
+def _question(state: State, viewer: Viewer, arrival: Arrived) -> str | None:
+    """Return the id of the question that has arrived, empty for a ball; ``None`` if the
+    log has neither: whatever else says so can be pushed."""
+    if state.status == CLOSED:
+        return None
+    if not arrival.is_question:
+        return "" if viewer.holds(state.ball) else None
+    asked = (
+        question.id
+        for question in state.questions
+        if ulid.prefix(question.id) == arrival.held.since
+        if viewer.holds(question.asked)
+    )
+    return next(asked, None)
 
 
 def _state(reader: StoreReader, held: HeldBall) -> State | None:

@@ -14,6 +14,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.layout import key_of, safe_name
 from wc_core.base.values import NamedTuple
 from wc_core.edits.review import outcomes
+from wc_core.ledger.provenance import NOTIFY, Provenance, may
 from wc_core.ledger.threads import model
 from wc_core.ledger.threads.moves import bounces_text
 
@@ -132,14 +133,23 @@ def notice_of(
 def _is_news(
     reader: StoreReader, viewer: Viewer, call: PersonCall, state: State
 ) -> bool:
-    """Whether someone else called, in an entry that the person has not read."""
-    if not viewer.new_count(state, reader.cursor(state.topic, viewer.key)):
-        return False
-    if ulid.prefix(state.last_id) == call.since:
-        return not viewer.is_me(state.updated_by)
-    entries = reversed(reader.thread(state.topic).entries)
-    authors = (entry.agent for entry in entries if ulid.prefix(entry.id) == call.since)
-    return not viewer.is_me(next(authors, ""))
+    """Whether an entry called that the person has not read, and did not write here:
+    under their name, anyone can write elsewhere."""
+    cursor = reader.cursor(state.topic, viewer.key)
+    is_new = viewer.new_count(state, cursor) > 0
+    thread = reader.thread(state.topic)
+    for position, entry in enumerate(thread.entries):
+        if ulid.prefix(entry.id) == call.since:
+            is_own = viewer.is_me(entry.agent)
+            # Their own entries are never NEW.
+            is_unread = position >= cursor.entry_count if is_own else is_new
+            origin = Provenance(reader.layout).of(thread, entry.id)
+            return is_unread and may(NOTIFY, origin, _is_never_named, is_own=is_own)
+    return is_new
+
+
+def _is_never_named() -> bool:
+    return False
 
 
 def _question(viewer: Viewer, call: PersonCall, state: State) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from wc_core.attention.wake import switch, waiters
-from wc_core.attention.wake.senders import AllowedSenders
+from wc_core.attention.wake.senders import Waking
+from wc_core.base.errors import WcError
 from wc_core.base.layout import safe_name
 from wc_core.base.names import parse
 from wc_core.base.values import NamedTuple
@@ -60,8 +61,13 @@ def obstacle(
 def _may_wake(
     reader: StoreReader, directory: Directory, ball: PassedBall, waiter: Waiter
 ) -> bool:
-    """Returns whether `[wake] from` lets the sender wake a session."""
+    """Returns whether the ball may wake a session. It was passed just now, so it did
+    not come with a carrier."""
     name = parse(waiter.agent)
     identity = Identity(name, "waiter", behind=waiter.person or name.tag)
-    allowed = AllowedSenders(reader, Viewer(identity, directory), ball.allowed)
-    return allowed.anyone or allowed.is_known(ball.sender, ball.topic)
+    waking = Waking(reader, Viewer(identity, directory), ball.allowed, ())
+    try:
+        thread = reader.thread(ball.topic)
+    except WcError:
+        return False
+    return bool(waking.verdict(thread))

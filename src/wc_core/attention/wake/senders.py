@@ -1,5 +1,5 @@
-"""Whose balls may wake or start an agent: `[wake] from` and `[run] from` of a person's
-preferences."""
+"""What may wake or start an agent: `[wake]` and `[run] from` of a person's preferences,
+and where an entry came from."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from itertools import islice
 from wc_core.base.errors import WcError
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.names import fold, parse
+from wc_core.ledger.carry.modes import is_agents
+from wc_core.ledger.provenance import CARRIER, WAKE, Provenance, may
+from wc_core.ledger.threads.model import BLOCKED, CLOSED, OPEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from wc_core.ledger.threads.model import State
-    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.ledger.provenance import Origin
+    from wc_core.ledger.threads.model import Entry, State
+    from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_core.people.identity.viewer import Viewer
 
 OWN, KNOWN, ANYONE = "own", "known", "anyone"
@@ -90,6 +94,74 @@ class AllowedSenders:
             return True
         acquaintances = self._acquaintances
         return acquaintances is not None and acquaintances.is_known(sender, topic)
+
+
+# What `Waking.verdict` says.
+KNOWN_SENDER, STRANGER, NO_ONE = "known", "stranger", ""
+
+
+class Waking:
+    """What may wake the viewer's sessions here. ``allowed`` and ``carriers`` are
+    `[wake] from` and `[wake] carriers`."""
+
+    def __init__(
+        self,
+        reader: StoreReader,
+        viewer: Viewer,
+        allowed: tuple[str, ...],
+        carriers: tuple[str, ...],
+    ) -> None:
+        self._provenance = Provenance(reader.layout)
+        self._senders = AllowedSenders(reader, viewer, allowed)
+        self._carriers = carriers
+
+    def verdict(self, thread: Thread, question: str = "") -> str:
+        """Return whether the ball of a thread, or the question with this id, may wake a
+        session: ``known``, or ``stranger`` if only because anyone may; empty if it may
+        not.
+
+        What counts is the log, because ``meta.json`` can be pushed.
+        """
+        state = thread.state
+        if not question and self._may(self._provenance.of_ball(thread)):
+            return KNOWN_SENDER
+        since = question or state.since
+        verdicts = {
+            self._of_entry(thread, entry.id, entry.agent)
+            for entry in _causes(thread.entries, since)
+        }
+        if not since:  # by another tool, without an entry
+            verdicts.add(self._of_entry(thread, "", sender_of(state)))
+        order = (NO_ONE, STRANGER, KNOWN_SENDER)
+        return next((verdict for verdict in order if verdict in verdicts), NO_ONE)
+
+    def _may(self, origin: Origin, *, is_named: bool = False) -> bool:
+        return may(WAKE, origin, lambda: is_named)
+
+    def _of_entry(self, thread: Thread, entry_id: str, author: str) -> str:
+        origin = self._provenance.of(thread, entry_id)
+        if origin.kind == CARRIER:
+            # Names in a carrier prove nothing at all.
+            is_named = is_agents(origin.via, self._carriers)
+            return KNOWN_SENDER if self._may(origin, is_named=is_named) else NO_ONE
+        allowed = self._senders
+        is_known = allowed.is_known(author, thread.state.topic)
+        if self._may(origin, is_named=is_known):
+            return KNOWN_SENDER
+        return STRANGER if self._may(origin, is_named=allowed.anyone) else NO_ONE
+
+
+def _causes(entries: Sequence[Entry], since: str) -> Iterator[Entry]:
+    """Yield the entries because of which a move waits for someone: ``since``, and those
+    that have opened or unblocked the thread since then."""
+    status, is_later = OPEN, False
+    for entry in entries:
+        is_opened = bool(entry.status) and entry.status != status
+        is_opened = is_opened and status in {CLOSED, BLOCKED}
+        if entry.id == since or (is_later and is_opened):
+            yield entry
+        status = entry.status or status
+        is_later = is_later or entry.id == since
 
 
 def _is_same_person(viewer: Viewer, name: str) -> bool:

@@ -72,9 +72,15 @@ KEYS = (
     Key(
         "wake.from",
         NAMES,
-        "Whose balls wake your agents: known, anyone, or names.",
+        "Whose balls from elsewhere wake your agents: known, anyone, or names.",
         ("known",),
         field="wake_from",
+    ),
+    Key(
+        "wake.carriers",
+        TEXTS,
+        "Branches, as codex/*, whose carried balls wake your agents, too.",
+        field="wake_carriers",
     ),
     Key(
         "wake.per_hour",

@@ -28,8 +28,9 @@ class Preferences(NamedTuple):
     the inbox; ``shows_elsewhere`` if the status line counts it. ``targets`` are texts
     that name targets of notifications; with ``content``, webhooks get titles.
     ``carry`` narrows the setting of a repository. ``wake_from`` names those whose
-    balls wake agents, ``wakes_per_hour`` how often; after ``wake_patience`` minutes
-    without an answer it is a problem.
+    balls wake agents if they came with the branch of the threads, ``wake_carriers`` the
+    other branches that may bring such balls, ``wakes_per_hour`` how often; after
+    ``wake_patience`` minutes without an answer it is a problem.
     ``run_from`` names those whose balls `wc run` starts agents for, ``run_minutes`` is
     how long one run may take, ``run_worktrees`` where it makes worktrees, and
     ``run_commands`` have the commands of agents. ``run_environment`` is what a command
@@ -54,6 +55,7 @@ class Preferences(NamedTuple):
     content: bool = False
     carry: str = keys.AUTO
     wake_from: tuple[str, ...] = ("known",)
+    wake_carriers: tuple[str, ...] = ()
     wakes_per_hour: int = 12
     wake_patience: int = 15
     run_from: tuple[str, ...] = ("own",)
