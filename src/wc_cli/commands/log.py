@@ -147,7 +147,7 @@ def _entry_line(
             facts.append(f"travels with {commit.way}")
         elif commit.pushed is False:
             facts.append("not pushed")
-    facts += [numbered.way_text] if numbered.way else []
+    facts += [numbered.way_text] if numbered.entry.via else []
     # The command as typed, not as the log spells it.
     command = (entry.action or "").replace("_", "-")
     action = f"{entry.agent or '?'} {command}".strip()

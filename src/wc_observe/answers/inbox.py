@@ -18,6 +18,7 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import command_line, defused
 from wc_core.base.times import age_text, seconds_between
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.ways import via_text
 from wc_core.people.identity.resolve import Asked
 from wc_observe.answers import everywhere
 from wc_observe.answers.everywhere import GRAPH, STORES, Origin
@@ -165,6 +166,7 @@ def _item_line(entry: InboxEntry, now_ms: int) -> str:
         f"{word(entry.store.name, _WIDE)}: {word(item.topic, _WIDE)}",
         title(item.title, _TITLE_WIDTH),
         *([f"from {word(item.by)}"] if item.by else []),
+        *([word(via_text(item.via), _TITLE_WIDTH)] if item.via else []),
     ]
     if item.since_ms is not None:
         facts.append(age_text(seconds_between(item.since_ms, now_ms)))

@@ -161,7 +161,7 @@ def digest_markdown(
             continue
         parts.append(
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
-            f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
+            f"{_way(last_entry)}{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
         )
         parts.append(block(one_line(news.last_summary, SNIPPET_WIDTH)))
     if digest.left_out:
@@ -183,7 +183,7 @@ def _history_lines(news: News) -> str:
         lines.append(f"before: {word(before.status)}, ball: {ball}")
     lines += [
         f"decided: entry {item.idx} | author: {word(item.entry.agent or 'unknown')} | "
-        f"{title(item.entry.title, _TITLE_WIDTH)}"
+        f"{_way(item)}{title(item.entry.title, _TITLE_WIDTH)}"
         for item in news.decisions[-_DECISIONS:]
     ]
     return "".join(f"  {line}\n" for line in lines)
@@ -264,9 +264,15 @@ def _entry_line(topic: str, items: Sequence[Numbered]) -> str:
     return (
         f"- {topic} {places} | {word(utc(entry.at))} | "
         f"author: {word(entry.agent or 'unknown')} | "
-        f"{''.join(f'{mark} | ' for mark in marks)}"
+        f"{''.join(f'{mark} | ' for mark in marks)}{_way(numbered)}"
         f"{title(titles_text(items), _TITLE_WIDTH)}"
     )
+
+
+def _way(numbered: Numbered) -> str:
+    """Returns how an entry came, for a line of facts; usually empty."""
+    way = numbered.way_text
+    return f"{word(way, _TITLE_WIDTH)} | " if way else ""
 
 
 def _shown_count(visible: int, total: int) -> str:

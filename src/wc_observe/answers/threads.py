@@ -130,6 +130,7 @@ def _thread_line(row: ThreadRow, width: int) -> str:
         f", {word(row.passed.state, _NAME_WIDTH)}" if row.passed else "",
         f", checklist {row.checklist}" if row.checklist.total else "",
         tag_words(row.tags),
+        f", {word(row.way_text, _NAME_WIDTH)}" if row.via else "",
         f", {word(row.updated_at[:16], 30)}Z" if row.updated_at else "",
         ", forked" if row.forked else "",
         ", damaged: see wc doctor" if row.damaged else "",

@@ -99,7 +99,11 @@ def _thread(news: News, context: PageContext) -> Html:
         moved(row, context.now_ms),
     )
     decisions = (
-        element("p", element("b", "Decided: "), one_line(item.entry.title, _WIDTH))
+        element(
+            "p",
+            element("b", "Decided: "),
+            one_line(f"{item.entry.title} {item.way_text}", _WIDTH),
+        )
         for item in news.decisions
     )
     earlier = news.texts - len(news.summaries)
@@ -159,6 +163,7 @@ def _entry(item: SummarizedEntry, context: PageContext) -> Html:
             person(entry.agent or "unknown", context.directory),
             title=utc(entry.at),
         ),
+        f" {one_line(item.numbered.way_text, _WIDTH)}" if entry.via else NOTHING,
         # Only screen readers need the colons: the texts differ in colour.
         *(
             joined((element("span", ": ", class_="unseen"), " ", part))

@@ -100,7 +100,7 @@ def _title(reader: StoreReader, topic: str) -> str:
 
 
 def _hit(hit: Hit, query: SearchQuery, context: PageContext) -> Html:
-    entry, idx = hit.numbered.entry, hit.numbered.idx
+    entry, idx, way = hit.numbered.entry, hit.numbered.idx, hit.numbered.way_text
     terms = query.marked_terms(is_partial=hit.is_partial)
     href = context.links.thread(hit.name, **{"from": str(max(0, idx - 5))})
     link = element(
@@ -115,6 +115,7 @@ def _hit(hit: Hit, query: SearchQuery, context: PageContext) -> Html:
         element("span", f"#{idx}", class_="number"),
         element("span", person(entry.agent or "unknown", context.directory)),
         moment(utc(entry.at), context.now_ms),
+        element("span", one_line(way), class_="mark") if way else "",
         element("span", _kind(hit), class_="mark") if hit.is_partial else "",
     )
     text = element("p", snippet(clean(entry.body), terms), dir="auto")

@@ -9,6 +9,7 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import rfc3339
 from wc_core.ledger.threads.model import OPEN
+from wc_core.ledger.threads.ways import via_text
 from wc_observe.answers.inbox import caller_inbox
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, command_line, moment, person, status_mark
@@ -67,6 +68,9 @@ def _item(entry: InboxEntry, opener: StoreOpener, context: PageContext) -> Html:
         status_mark(item.status) if item.status != OPEN else NOTHING,
         element("span", "from ", person(item.by, context.directory))
         if item.by
+        else NOTHING,
+        element("span", one_line(via_text(item.via)), class_="mark")
+        if item.via
         else NOTHING,
         since,
     )

@@ -214,6 +214,8 @@ def _move_marks(row: ThreadRow) -> Iterator[Html]:
         yield element("span", one_line(row.waits_text), class_="mark waits")
     if row.asked_by:
         yield element("span", one_line(row.asked_text), class_="mark new")
+    if row.via:
+        yield element("span", one_line(row.way_text), class_="mark")
     if row.passed is not None and (row.passed.at_ms or row.passed.is_of_run):
         yield pass_mark(row.passed)
 

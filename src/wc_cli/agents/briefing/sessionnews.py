@@ -16,6 +16,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.text import one_line
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
+from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def prompt_news(context: Context, path: str) -> str:
     nothing = ("", 0)
     known_names = session.known(held.name for _, _, held in moved.values())
     news = [
-        _news(topic, item, arrived=_arrived(view, item[2], known_names))
+        _news(view, item, arrived=_arrived(view, item[2], known_names))
         for topic, item in moved.items()
         if (before := session.threads.get(topic, nothing))[0] != item[0]
         or before[1] < item[1]
@@ -145,10 +146,22 @@ def _new_questions(view: SessionView, session: Session) -> list[str]:
     """Return the threads in which the agent was asked something since the last time."""
     questions = holders.asked_of(view.layout, view.viewer)
     known_names = session.known(held.name for held in questions)
-    topics = (held.topic for held in questions if held.name not in known_names)
+    unknown = [held for held in questions if held.name not in known_names]
+    by_topic = {held.topic: held for held in reversed(unknown)}
     return [
-        f'"{one_line(topic)}": a question to you' for topic in dict.fromkeys(topics)
+        f"{_quoted(topic)}: a question to you{_came(view, held)}"
+        for topic, held in reversed(by_topic.items())
     ]
+
+
+def _came(view: SessionView, held: HeldBall) -> str:
+    """Return by which branch a ball or a question came; usually nothing."""
+    branch = way(view.layout, held.since)
+    return f", via {_quoted(branch)}" if branch else ""
+
+
+def _quoted(text: str) -> str:
+    return f'"{one_line(text)}"'
 
 
 def _newly_free(
@@ -175,10 +188,11 @@ def _newly_free(
     return [one_line(text) for text in free if text]
 
 
-def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
+def _news(view: SessionView, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
     """Return a thread with news, as its name."""
-    arrival = "its ball came to you, " if arrived else ""
-    return f'"{one_line(topic)}": {arrival}{item[1]} new'
+    held = item[2]
+    arrival = f"its ball came to you{_came(view, held)}, " if arrived else ""
+    return f"{_quoted(held.topic)}: {arrival}{item[1]} new"
 
 
 def _arrived(view: SessionView, held: HeldBall, known_names: Collection[str]) -> bool:

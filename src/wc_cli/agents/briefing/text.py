@@ -106,6 +106,7 @@ def _decision(decision: NewDecision) -> Iterator[str]:
         one_line(decision.topic),
         quoted(decision.author),
         ago(seconds_between(decision.at_ms, now_ms())),
+        *([way_text(decision.via)] if decision.via else []),
     )
     yield f"- {' · '.join(facts)}"
     yield f"  > {one_line(decision.title, TITLE_WIDTH)}"
@@ -120,6 +121,8 @@ def _questions(section: QuestionSection, style: Style) -> Iterator[str]:
         facts = [one_line(question.topic), f"{quoted(question.asker)} asks you"]
         if question.at_ms is not None:
             facts.append(ago(seconds_between(question.at_ms, now_ms())))
+        if question.via:
+            facts.append(way_text(question.via))
         yield f"- {' · '.join(facts)}"
         yield f"  > {one_line(question.title, TITLE_WIDTH)}"
     yield from _more("questions", section.total - len(section.items))
@@ -137,11 +140,13 @@ def _item(item: BriefItem, name: str) -> Iterator[str]:
     """Yield a thread: the facts, then what others wrote."""
     status = item.status if item.status in STATUSES else quoted(item.status)
     facts = [one_line(item.topic), status, *_facts(item, name)]
+    facts += [way_text(item.via)] if item.via else []
     yield f"- {' · '.join(facts)}"
     yield f"  > {one_line(item.title, TITLE_WIDTH)}"
     if words := _last_words(item):
         author = one_line(item.last.author, NAME_WIDTH)
-        yield f"  > {author}, {one_line(item.last.id, NAME_WIDTH)}: {words}"
+        came = f", {way_text(item.last.via)}" if item.last.via else ""
+        yield f"  > {author}, {one_line(item.last.id, NAME_WIDTH)}{came}: {words}"
 
 
 def _last_words(item: BriefItem) -> str:
@@ -208,6 +213,11 @@ def _files(texts: Sequence[str]) -> Iterator[str]:
     hidden = len(texts) - _MAX_FILES
     if hidden > 0:
         yield f"  and {counted(hidden, 'more file')}"
+
+
+def way_text(branch: str) -> str:
+    """Return how an entry came, in our words: ``via "claude/fix"``."""
+    return f"via {quoted(branch)}"
 
 
 def quoted(name: str) -> str:

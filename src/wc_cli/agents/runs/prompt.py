@@ -3,7 +3,7 @@ bounded thread."""
 
 from __future__ import annotations
 
-from wc_cli.agents.briefing.text import TITLE_WIDTH, quoted
+from wc_cli.agents.briefing.text import TITLE_WIDTH, quoted, way_text
 from wc_core.base.phrases import counted
 from wc_core.base.text import defused, one_line
 from wc_core.ledger.threads.model import holder_text
@@ -129,7 +129,8 @@ def _entries(entries: Sequence[Entry]) -> Iterator[str]:
 def _entry(entry: Entry, most: int) -> Iterator[str]:
     passed = f", to {quoted(holder_text(entry.ball.holder))}" if entry.ball else ""
     asks = f", asks {quoted(entry.asks)}" if entry.asks else ""
-    yield f"By {quoted(entry.agent)}{passed}{asks}:"
+    came = f", {way_text(entry.via)}" if entry.via else ""
+    yield f"By {quoted(entry.agent)}{came}{passed}{asks}:"
     yield f"> {one_line(entry.title, TITLE_WIDTH)}"
     body = [one_line(line, _LINE) for line in entry.body.splitlines()]
     room = _MAX_CHARACTERS

@@ -84,7 +84,9 @@ def _quote(reader: StoreReader, topic: str, budget: int) -> Iterator[str]:
     lines = [one_line(line, _LINE) for line in entry.body.splitlines()]
     if not any(lines):
         return
-    yield f"\nThe latest entry of {one_line(topic)}, by {text.quoted(entry.agent)}:"
+    came = f", {text.way_text(entry.via)}" if entry.via else ""
+    author = text.quoted(entry.agent)
+    yield f"\nThe latest entry of {one_line(topic)}, by {author}{came}:"
     count = 0
     for line in lines[:_MAX_LINES]:
         if len(line) > budget:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
+from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,16 @@ def _lines(leftovers: Leftovers, style: Style) -> Iterator[str]:
     yield from _section(
         f"You hold {counted(len(leftovers.balls), 'ball')}:",
         [
-            f"{row.name} · {row.waits_text or row.status_text} · {row.title}"
+            " · ".join(
+                fact
+                for fact in (
+                    row.name,
+                    row.waits_text or row.status_text,
+                    row.way_text,
+                    row.title,
+                )
+                if fact
+            )
             for row in leftovers.balls
         ],
         style,
@@ -40,7 +50,8 @@ def _lines(leftovers: Leftovers, style: Style) -> Iterator[str]:
     yield from _section(
         "Questions to you:",
         [
-            f"{item.topic} · {item.asker}: {item.title}"
+            f"{item.topic} · {item.asker} {via_text(item.via)}".rstrip()
+            + f": {item.title}"
             for item in leftovers.questions.items
         ],
         style,

@@ -7,6 +7,7 @@ from wc_cli.run.output import json_line, remark, say_exact
 from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
 from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
+from wc_core.ledger.threads.ways import via_text
 from wc_core.reading.exchange import jsonexport
 
 TYPE_CHECKING = False
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wc_cli.run.context import Context
+    from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import Thread
 
 FORMATS = ("md", "json", "html", "adr")
@@ -77,8 +79,19 @@ def _exported(threads: Sequence[Thread], form: str) -> str:
         return "\n".join(records)
     from wc_core.ledger.threads.pages import page  # 3 ms, only for markdown
 
-    pages = (page.render(item.state, item.entries).decode() for item in threads)
+    pages = (page.render(item.state, _with_ways(item)).decode() for item in threads)
     return "\n".join(pages)
+
+
+def _with_ways(thread: Thread) -> list[Entry]:
+    """Return the entries with how they came beside their titles: a page has no other
+    place for it."""
+    return [
+        entry._replace(title=f"{entry.title} ({via_text(entry.via)})")
+        if entry.via
+        else entry
+        for entry in thread.entries
+    ]
 
 
 def _put_out(data: str, path: str) -> None:

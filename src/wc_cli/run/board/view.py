@@ -307,7 +307,9 @@ class Painter(NamedTuple):
         waits = one_line(card.row.waits_text)
         question = one_line(card.row.asked_text)
         passed = one_line(card.row.passed_text(self.now_ms))
-        parts = (question, waits, passed, status, str(card.row.checklist), card.work)
+        way = one_line(card.row.way_text)
+        about = (question, waits, passed, status, way)
+        parts = (*about, str(card.row.checklist), card.work)
         facts = (fact for fact in parts if fact)
         facts_text = "".join(f" {self.signs.dot} {fact}" for fact in facts)
         yield _fit(facts_text, max(0, room - width_of(age))), DIM

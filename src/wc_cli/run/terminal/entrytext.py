@@ -194,7 +194,8 @@ def news_text(news: News, style: Style) -> str:
         above.add(decision)
         lines.append(f"{style('decided:', YELLOW)} {decision}")
     for entry, summary in news.summaries:
-        author = style(f"#{entry.idx} {one_line(entry.entry.agent or '?')}:", DIM)
+        about = one_line(f"#{entry.idx} {entry.entry.agent or '?'} {entry.way_text}")
+        author = style(f"{about}:", DIM)
         title = one_line(entry.entry.title)
         texts = ["" if title in above else title, one_line(summary.text)]
         if any(texts):
@@ -230,8 +231,10 @@ def update_line(topic: str, items: Sequence[Numbered], style: Style) -> str:
 
 
 def _mark(numbered: Numbered) -> str:
-    """Return the mark of an amended entry. A retracted one has it as its title."""
-    return " · amended" if numbered.mark == "amended" else ""
+    """Return how an entry came, and the mark of an amended one. A retracted one has it
+    as its title."""
+    marks = (numbered.way_text, "amended" if numbered.mark == "amended" else "")
+    return "".join(f" · {one_line(mark)}" for mark in marks if mark)
 
 
 def _time_mark(numbered: Numbered) -> str:

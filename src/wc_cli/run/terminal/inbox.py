@@ -11,6 +11,7 @@ from wc_core.attention.inbox.items import INPUT, KINDS, MOVE, OFFERED
 from wc_core.base.phrases import counted
 from wc_core.base.text import command_line, one_line
 from wc_core.base.times import age_text, seconds_between
+from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def _item_line(entry: InboxEntry, by: str, now_ms: int, limit: int) -> str:
     facts = [
         *([f"and {counted(count, 'more question')}"] if count else []),
         *([f"{by} {verb}"] if by else []),
+        *([via_text(item.via)] if item.via else []),
         *([item.status] if item.kind == INPUT and not item.question else []),
     ]
     if item.since_ms is not None:

@@ -186,7 +186,7 @@ def _short_titles(rows: Sequence[ThreadRow], viewer: Viewer, now_ms: int) -> lis
 
 
 def _with_facts(title: str, row: ThreadRow, now_ms: int) -> str:
-    facts = filter(None, (row.asked_text, row.passed_text(now_ms)))
+    facts = filter(None, (row.way_text, row.asked_text, row.passed_text(now_ms)))
     before = "".join(f"({one_line(fact)}) " for fact in facts)
     return " ".join([f"{before}{title}", *tag_words(row.tags)])
 

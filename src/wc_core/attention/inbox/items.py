@@ -21,6 +21,7 @@ from wc_core.base.ulid import prefix
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.linkfiles import waits_of
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
+from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ class InboxItem(NamedTuple):
     ``topic`` is its name. ``by`` is who asks, or who passed the ball; empty if no one
     did. ``title`` is the question's, or the thread's. ``since_ms`` is since when it
     waits, ``None`` if unknown. ``question`` is the id of a question, otherwise empty;
-    the thread has ``more_questions`` to the viewer.
+    the thread has ``more_questions`` to the viewer. ``via`` is the branch by which the
+    ball or the question came, if not with the others.
     """
 
     kind: str
@@ -83,6 +85,7 @@ class InboxItem(NamedTuple):
     since_ms: int | None = None
     question: str = ""
     more_questions: int = 0
+    via: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the item shape; the id of a question only if it is one, and the
@@ -95,7 +98,11 @@ class InboxItem(NamedTuple):
             "from": self.by,
             "since": None if self.since_ms is None else rfc3339(self.since_ms),
         }
-        optional = {"question": self.question, "more_questions": self.more_questions}
+        optional = {
+            "question": self.question,
+            "more_questions": self.more_questions,
+            "via": self.via,
+        }
         return fields | {name: value for name, value in optional.items() if value}
 
 
@@ -199,8 +206,11 @@ def read_item(
     if waiting.is_question:
         item = _question_item(snapshot, viewer, waiting, since_ms)
         if item is not None:
-            return item
-    return _ball_item(snapshot, viewer)
+            return item._replace(via=way(reader.layout, item.question))
+    item = _ball_item(snapshot, viewer)
+    if item is None:
+        return None
+    return item._replace(via=way(reader.layout, snapshot.state.since))
 
 
 def _ball_item(snapshot: Snapshot, viewer: Viewer) -> InboxItem | None:

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from wc_core.base.files import read_plain
 from wc_core.base.lean import json
-from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,33 +70,11 @@ def _load(path: str, layout: Layout) -> dict[str, Any]:
 
 
 class Arrivals:
-    """The way by which entries came here, other than the branch of the threads.
-
-    ``harvested.jsonl`` in the store has a line for each: the id of the entry, and the
-    branch. The file is a union like logs are, and read at the first question.
-    """
+    """The ways by which the entries of a store came here."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._ways: dict[str, str] | None = None
 
     def way(self, entry_id: str) -> str:
-        """The branch by which an entry came; usually empty."""
-        if self._ways is None:
-            self._ways = _ways(self._layout)
-        return self._ways.get(entry_id, "")
-
-
-def _ways(layout: Layout) -> dict[str, str]:
-    try:
-        data = read_plain(layout.harvested, layout.root)
-    except OSError:
-        data = None
-    ways: dict[str, str] = {}
-    for line in (data or b"").splitlines():
-        try:
-            fields = json.loads(line)
-            ways.setdefault(str(fields["entry"]), one_line(str(fields["via"])))
-        except (*_UNREADABLE, LookupError):
-            continue
-    return ways
+        """The same as `way`."""
+        return way(self._layout, entry_id)

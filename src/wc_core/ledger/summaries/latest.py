@@ -16,6 +16,7 @@ from wc_core.ledger.summaries.choosing import (
 from wc_core.ledger.summaries.kept import MOST
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.revisions import AMEND, RETRACT, has_own_text
+from wc_core.ledger.threads.ways import with_ways
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,10 +82,11 @@ def latest_text_in(
 ) -> Entry | None:
     """Returns the result of `latest_entry`, from the open folder of the thread.
     ``last_line`` of its log is enough if that says something. Raises OSError."""
-    for entry in _entries_backwards(topic, last_line[:_TAIL]):
-        if has_own_text(entry):
-            return entry
-    return next(_texts_backwards(folder, layout, topic), None)
+    entries = _entries_backwards(topic, last_line[:_TAIL])
+    latest = next(filter(has_own_text, entries), None)
+    if latest is None:
+        latest = next(_texts_backwards(folder, layout, topic), None)
+    return None if latest is None else with_ways([latest], layout)[0]
 
 
 def _texts_backwards(folder: Folder, layout: Layout, topic: str) -> Iterator[Entry]:

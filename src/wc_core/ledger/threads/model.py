@@ -114,7 +114,8 @@ class Entry(NamedTuple):
     of `reviews.OUTCOMES`, ``approved_commit`` what an approval is about, ``landing``
     the outcome of an attempt to land the branch, and ``run_by`` the agent that gave an
     outcome under a person's name. ``at`` is the timestamp as written, RFC 3339.
-    ``extra`` has the keys of other tools, unchanged.
+    ``via`` is the branch by which it came, if not with the others; it is not part of
+    the line. ``extra`` has the keys of other tools, unchanged.
     """
 
     id: str
@@ -160,6 +161,7 @@ class Entry(NamedTuple):
     kind: str = ""
     severity: str = ""
     run_by: str = ""
+    via: str = ""
     extra: Mapping[str, Any] = MappingProxyType({})
 
     @property

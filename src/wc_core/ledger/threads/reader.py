@@ -32,6 +32,7 @@ from wc_core.ledger.threads import aliases, codec, folding, longlines
 from wc_core.ledger.threads.aliases import labelled
 from wc_core.ledger.threads.projections import Meta, read_meta
 from wc_core.ledger.threads.snapshot import Cursor, Snapshot, read_cursor
+from wc_core.ledger.threads.ways import with_ways
 from wc_core.ledger.threads.written import written_lines
 
 TYPE_CHECKING = False
@@ -298,7 +299,7 @@ class StoreReader:
         if meta.rewritten:
             snapshot = _with_older_move(snapshot, log.entries)
         snapshot = labelled(self, folder, snapshot)
-        return Thread(snapshot, log.entries, log, data)
+        return Thread(snapshot, with_ways(log.entries, self.layout), log, data)
 
     def _shrinkage(self, topic: str, log: codec.Log, meta: Meta) -> Iterator[Damage]:
         """The damage of a log with fewer entries than when its meta was written."""

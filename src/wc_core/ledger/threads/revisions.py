@@ -92,6 +92,7 @@ def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
             line_refs=(),
             pr_refs=(),
             commit_refs=(),
+            via=latest.via or entry.via,
         )
     return entry._replace(
         title=latest.title,
@@ -101,6 +102,7 @@ def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
         line_refs=latest.line_refs or entry.line_refs,
         pr_refs=latest.pr_refs or entry.pr_refs,
         commit_refs=latest.commit_refs or entry.commit_refs,
+        via=latest.via or entry.via,
     )
 
 

@@ -8,6 +8,7 @@ import re
 from wc_core.base.text import clean, one_line
 from wc_core.ledger.threads.model import DECISION
 from wc_core.ledger.threads.revisions import revisions
+from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _record(number: int, thread: Thread, entry: Entry) -> str:
         f"# {number}. {one_line(entry.title)}",
         "",
         f"- Date: {one_line(entry.at)[:10]}",
-        f"- Decided by: {one_line(entry.agent)}",
+        f"- Decided by: {one_line(' '.join((entry.agent, via_text(entry.via))))}",
         f"- Source: thread {name}, entry {one_line(entry.id)}",
         *_references(entry),
         "",

@@ -9,6 +9,7 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
 from wc_core.ledger.threads.model import holder_text
 from wc_core.ledger.threads.revisions import revisions
+from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def _entry_lines(revision: Revision) -> Iterator[str]:
     facts = [f"#{revision.idx}", entry.agent, entry.at, *filter(None, kinds)]
     if revision.corrections and not revision.retracted:
         facts.append("amended")
+    if entry.via:
+        facts.append(via_text(entry.via))
     yield f'<article id="{_line(entry.id)}">\n<h2>{_line(entry.title)}</h2>'
     yield f"<p>{_line(' · '.join(facts))}</p>"
     if entry.body:

@@ -48,6 +48,8 @@ def _thread_fields(thread: Thread) -> dict[str, Any]:
         "tags": list(thread.snapshot.tags),
         "log": [item for line in _lines(thread) for item in _items(line)],
     }
+    if ways := {entry.id: entry.via for entry in thread.entries if entry.via}:
+        fields["via"] = ways
     # Fields that only meta.json has if another tool wrote the thread.
     if base is not None:
         fields["base"] = base._asdict()

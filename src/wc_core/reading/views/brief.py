@@ -27,6 +27,7 @@ from wc_core.ledger.summaries.choosing import summary_in
 from wc_core.ledger.summaries.latest import latest_text_in
 from wc_core.ledger.threads.counterparts import counterpart
 from wc_core.ledger.threads.model import APPROVED, BLOCKED, CLOSED
+from wc_core.ledger.threads.ways import way
 from wc_core.reading.views import holding
 from wc_core.reading.views.holding import STALE_MS
 from wc_core.reading.views.remarks import (
@@ -117,17 +118,21 @@ class _Thread(NamedTuple):
 
 class LastEntry(NamedTuple):
     """What was said last in a thread, with its summary: the entry, or its correction.
-    Without a title it is the last entry, which was not read."""
+    Without a title it is the last entry, which was not read. ``via`` is the branch by
+    which it came, if not with the others."""
 
     id: str
     author: str
     title: str = ""
     summary: str = ""
     summary_by: str = ""
+    via: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the entry, with its summary if it has one."""
         fields = {"id": self.id, "author": self.author, "title": self.title}
+        if self.via:
+            fields["via"] = self.via
         if self.summary:
             fields |= {"summary": self.summary, "summary_by": self.summary_by}
         return fields
@@ -141,6 +146,7 @@ class BriefItem(NamedTuple):
     ``here`` if the thread is here (`status.places`), ``next`` if its holder would pass
     the ball to the viewer. ``passed`` is how far the ball has come if someone else has
     it and was called for it. ``landing``: whether its branch can land, in words.
+    ``via`` is the branch by which the ball came, if not with the others.
     """
 
     topic: str
@@ -157,6 +163,7 @@ class BriefItem(NamedTuple):
     freed: str = ""
     passed: PassState | None = None
     landing: str = ""
+    via: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread; flags that are not set are left out."""
@@ -178,6 +185,7 @@ class BriefItem(NamedTuple):
             "pass": self.passed.to_json() if self.passed is not None else None,
             "ready_to_land": self.landing == READY_TO_LAND,
             "changed_since_approval": self.landing == CHANGED_SINCE,
+            "via": self.via,
         }
         return fields | {key: value for key, value in flags.items() if value}
 
@@ -426,6 +434,7 @@ def _item_of_thread(query: BriefQuery, thread: _Thread, folder: Folder) -> Brief
         freed=_freed(query.reader, state) if state.links else "",
         passed=_passed(query, state),
         landing=_landing_text(query, snapshot),
+        via=way(query.reader.layout, state.since),
     )
 
 
@@ -469,14 +478,16 @@ def _last_entry(
     """Returns what was said last, from the last line of the log or otherwise its end:
     for a title and a summary, reading all of it is not worth the time."""
     topic = state.topic
+    via = way(layout, state.last_id)
+    unread = LastEntry(state.last_id, state.updated_by, via=via)
     try:
         entry = latest_text_in(folder, layout, topic, last_line)
         if entry is None:
-            return LastEntry(state.last_id, state.updated_by)
+            return unread
         summary = summary_in(folder, layout, topic, entry)
     except OSError:
-        return LastEntry(state.last_id, state.updated_by)
-    return LastEntry(entry.id, entry.agent, entry.title, *summary)
+        return unread
+    return LastEntry(entry.id, entry.agent, entry.title, *summary, entry.via)
 
 
 def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:

@@ -6,26 +6,23 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
-import os
-
 from wc_core.base import ulid
 from wc_core.base.errors import NotFoundError
 from wc_core.base.text import clean
 from wc_core.base.times import is_ahead, milliseconds, utc
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import records
 from wc_core.ledger.planning import checklists
 from wc_core.ledger.remarks.references import references
 from wc_core.ledger.threads import folding, model, revisions
 from wc_core.ledger.threads.entryfields import link_fields
 from wc_core.ledger.threads.gates import change_fields
 from wc_core.ledger.threads.landings import landing_fields
+from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.base.layout import Layout
     from wc_core.ledger.summaries.choosing import Summary
     from wc_core.ledger.threads.excerpts.sealed import Excerpt
     from wc_core.ledger.threads.model import Entry
@@ -41,8 +38,7 @@ class Numbered(NamedTuple):
     (``retracted``). An ``early`` one is dated more than a day before an entry that its
     author had seen: one of two clocks was wrong. ``changed_after`` is the newest id
     that the author of the entry, or of a correction, had seen and that is greater than
-    the id of what they wrote; usually empty. ``way`` is the branch of an agent by which
-    the entry came, if it did not come with the others.
+    the id of what they wrote; usually empty.
     """
 
     idx: int
@@ -52,7 +48,6 @@ class Numbered(NamedTuple):
     retracted: bool = False
     early: bool = False
     changed_after: str = ""
-    way: str = ""
 
     def is_doubtful(self, now_ms: int) -> bool:
         """Whether the time of the entry is doubtful: it is early, or more than a day
@@ -76,7 +71,7 @@ class Numbered(NamedTuple):
     @property
     def way_text(self) -> str:
         """How it came, as ``via claude/fix``; usually empty."""
-        return f"via {self.way}" if self.way else ""
+        return via_text(self.entry.via)
 
     @property
     def changed_id(self) -> str:
@@ -135,7 +130,7 @@ class Numbered(NamedTuple):
             "amended": self.mark == "amended",
             "retracted": self.retracted,
             "early": self.early,
-            "via": self.way,
+            "via": entry.via,
         }
         fields |= {name: value for name, value in optional.items() if value}
         return fields
@@ -166,14 +161,6 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
         )
         for idx, entry, ids, retracted in texts
     ]
-
-
-def with_ways(items: list[Numbered], layout: Layout) -> list[Numbered]:
-    """The entries, each with the branch of an agent by which it came, if any."""
-    if not os.path.exists(layout.harvested):
-        return items
-    ways = records.Arrivals(layout)
-    return [item._replace(way=ways.way(item.entry.id)) for item in items]
 
 
 def is_early(entry: Entry) -> bool:

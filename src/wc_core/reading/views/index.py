@@ -65,7 +65,8 @@ def _line(row: ThreadRow) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
     waits = f", {one_line(row.waits_text)}" if row.waits else ""
     question = f", {one_line(row.asked_text)}" if row.asked_by else ""
-    damaged = ", damaged: see wc doctor" if row.damaged else ""
+    damaged = f", {one_line(row.way_text)}" if row.via else ""
+    damaged += ", damaged: see wc doctor" if row.damaged else ""
     entries = counted(row.entry_count, "entry", "entries")
     ball = one_line(ball_text(row.status, row.ball))
     return (

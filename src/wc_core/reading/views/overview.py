@@ -19,6 +19,7 @@ from wc_core.ledger.planning.landing import (
 from wc_core.ledger.provenance import Provenance
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.model import APPROVED, CLOSED
+from wc_core.ledger.threads.ways import way
 from wc_core.lookup.index.keys import word_keys
 from wc_core.reading.views import rows as row_views
 from wc_core.reading.views.listing import (
@@ -33,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from wc_core.base.layout import Layout
     from wc_core.base.names import Directory
     from wc_core.ledger.planning.readiness import ThreadPlan
     from wc_core.ledger.threads.reader import StoreReader
@@ -205,10 +207,12 @@ def completed(
     reader: StoreReader, rows: list[ThreadRow], directory: Directory
 ) -> list[ThreadRow]:
     """Returns rows that know what their threads wait for, with what the threads do not
-    say: how far balls have come whose holders were called or started, and which
-    branches can land."""
+    say: how far balls have come whose holders were called or started, which branches
+    can land, and by which branches the last entries came."""
     layout = reader.layout
     rows = with_landings(reader, rows)
+    if os.path.exists(layout.harvested):
+        rows = [_with_way(row, layout) for row in rows]
     cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
     private = private_layout(layout)
     folders = (private.wakes, private.runs, layout.runs)
@@ -219,6 +223,11 @@ def completed(
     balls = called.called_balls(reader, directory, cloud)
     passes = {state.topic: passed for state, passed in balls}
     return [row._replace(passed=passes.get(row.topic)) for row in rows]
+
+
+def _with_way(row: ThreadRow, layout: Layout) -> ThreadRow:
+    branch = way(layout, row.last_id)
+    return row._replace(via=branch) if branch else row
 
 
 def _may_land(row: ThreadRow) -> bool:

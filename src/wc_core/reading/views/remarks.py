@@ -12,6 +12,7 @@ from wc_core.base.ulid import RANDOM_BITS, encode, prefix, timestamp_ms
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED, DECISION
 from wc_core.ledger.threads.revisions import revisions
+from wc_core.ledger.threads.ways import way
 from wc_core.lookup.index import decisions as recent
 
 TYPE_CHECKING = False
@@ -29,13 +30,15 @@ _MOST_DECISIONS = 6
 
 class AskedQuestion(NamedTuple):
     """An open question to the viewer. ``topic`` is the name of its thread, ``id`` that
-    of its entry, and ``at_ms`` when it was asked, ``None`` if unknown."""
+    of its entry, and ``at_ms`` when it was asked, ``None`` if unknown. ``via`` is the
+    branch by which it came, if not with the others."""
 
     topic: str
     id: str
     asker: str
     title: str
     at_ms: int | None = None
+    via: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the question shape."""
@@ -45,6 +48,7 @@ class AskedQuestion(NamedTuple):
             "asker": self.asker,
             "title": self.title,
             "at": None if self.at_ms is None else rfc3339(self.at_ms),
+            **({"via": self.via} if self.via else {}),
         }
 
 
@@ -95,19 +99,21 @@ def asked_question(
         if (ulid or UNKNOWN_ID) == held.since and viewer.holds(question.asked):
             at_ms = timestamp_ms(ulid) if ulid else None
             texts = (question.id, question.asker, question.title)
-            return AskedQuestion(snapshot.name, *texts, at_ms)
+            via = way(reader.layout, question.id)
+            return AskedQuestion(snapshot.name, *texts, at_ms, via)
     return None
 
 
 class NewDecision(NamedTuple):
     """Someone else's decision: ``topic`` is the name of its thread, ``id`` that of its
-    entry, ``at_ms`` when it was made."""
+    entry, ``at_ms`` when it was made, ``via`` the branch by which it came."""
 
     topic: str
     id: str
     author: str
     title: str
     at_ms: int
+    via: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the decision shape."""
@@ -117,6 +123,7 @@ class NewDecision(NamedTuple):
             "author": self.author,
             "title": self.title,
             "at": rfc3339(self.at_ms),
+            **({"via": self.via} if self.via else {}),
         }
 
 
@@ -177,4 +184,5 @@ def _decisions(
         own_id = prefix(entry.id)
         at_ms = timestamp_ms(own_id) if own_id else 0
         if at_ms >= since_ms and not viewer.is_me(entry.agent):
-            yield NewDecision(thread.name, entry.id, entry.agent, entry.title, at_ms)
+            texts = (entry.id, entry.agent, entry.title)
+            yield NewDecision(thread.name, *texts, at_ms, entry.via)

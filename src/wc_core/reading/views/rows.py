@@ -22,6 +22,7 @@ from wc_core.ledger.planning.obstacles import own_obstacles
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
 from wc_core.ledger.threads.tags import has_all
+from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class ThreadRow(NamedTuple):
     wait for the viewer's answer to a question. ``passed`` is how far the ball has come
     with its holder, if someone was called for it on this machine. ``can_land``: its
     branch is `ready to land <wc_core.ledger.planning.landing>`; ``has_changed``: only
-    that it has changed since it was approved is in the way."""
+    that it has changed since it was approved is in the way. ``via`` is the branch by
+    which its last entry came, if not with the others."""
 
     topic: str
     title: str
@@ -75,6 +77,7 @@ class ThreadRow(NamedTuple):
     passed: PassState | None = None
     can_land: bool = False
     has_changed: bool = False
+    via: str = ""
 
     @property
     def have_ball(self) -> bool:
@@ -119,6 +122,11 @@ class ThreadRow(NamedTuple):
             return ""
         verb = "asks" if len(self.asked_by) == 1 else "ask"
         return f"{' and '.join(self.asked_by)} {verb} you"
+
+    @property
+    def way_text(self) -> str:
+        """How its last entry came, as ``via claude/fix``; usually empty."""
+        return via_text(self.via)
 
     def as_landing(self, counted: CountedReview) -> LandingThread:
         """Returns what decides whether its branch can land, with the review as far as
@@ -187,6 +195,8 @@ class ThreadRow(NamedTuple):
             fields["asked_by"] = list(self.asked_by)
         if self.passed is not None:
             fields["pass"] = self.passed.to_json()
+        if self.via:
+            fields["via"] = self.via
         marks = {
             "ready_to_land": self.can_land,
             "changed_since_approval": self.has_changed,

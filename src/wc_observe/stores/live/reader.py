@@ -30,6 +30,7 @@ from wc_core.ledger.threads import codec, folding, model
 from wc_core.ledger.threads.aliases import labelled
 from wc_core.ledger.threads.reader import StoreReader, Thread
 from wc_core.ledger.threads.snapshot import Cursor
+from wc_core.ledger.threads.ways import with_ways
 from wc_core.lookup.index.keys import NONE, thread_keys, words_part
 from wc_observe.stores.live.filestamps import Stamp, stamp_of
 
@@ -385,7 +386,8 @@ class LiveReader(StoreReader):
         if thread.log.size == log.size:
             with self.lock:
                 self._threads.put(topic, CachedThread(log, meta, thread))
-        return thread
+        # How they came may be known only after the entries themselves.
+        return thread._replace(entries=with_ways(thread.entries, self.layout))
 
     def _extended(
         self, topic: str, cached: CachedThread, stamp: Stamp

@@ -11,12 +11,14 @@ from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.aliases import labelled
 from wc_core.ledger.threads.model import Entry
 from wc_core.ledger.threads.snapshot import Snapshot
+from wc_core.ledger.threads.ways import with_ways
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_core.base.errors import Damage
+    from wc_core.base.layout import Layout
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.projections import Seal
     from wc_core.ledger.threads.reader import StoreReader
@@ -94,6 +96,7 @@ class SealedThread(NamedTuple):
     snapshot: Snapshot
     seal: Seal
     lines: _CheckedLines
+    layout: Layout
 
     @property
     def state(self) -> State:
@@ -112,7 +115,9 @@ class SealedThread(NamedTuple):
         if line is None:
             return None
         result = codec.read_line(self.state.topic, line)
-        return result if isinstance(result, Entry) else None
+        if not isinstance(result, Entry):
+            return None
+        return with_ways([result], self.layout)[0]
 
 
 class Excerpt(NamedTuple):
@@ -161,7 +166,7 @@ def sealed_thread(reader: StoreReader, topic: str) -> SealedThread | None:
             snapshot = labelled(reader, folder, snapshot)
     except (WcError, OSError):
         return None  # reading all of it raises the error that explains it
-    return SealedThread(snapshot, seal, lines)
+    return SealedThread(snapshot, seal, lines, reader.layout)
 
 
 def excerpt(thread: SealedThread, positions: Iterable[int]) -> Excerpt | None:

@@ -14,7 +14,6 @@ from wc_core.reading.views.entries import (
     first_index,
     new_ids,
     numbered,
-    with_ways,
 )
 
 TYPE_CHECKING = False
@@ -82,7 +81,7 @@ def whole_span(
         items = [item for item in items if item.entry.id in new]
     fitting = [item for item in items if item.idx >= start and query.fits(item)]
     hidden = [item.idx for item in fitting[query.limit :]] if query.limit else []
-    shown = with_ways(fitting[: query.limit or None], reader.layout)
+    shown = fitting[: query.limit or None]
     return _span(thread, shown, hidden)
 
 
@@ -124,7 +123,7 @@ def _sealed_span(
     if query.limit and not hidden:
         hidden = [item.idx for item in items[query.limit :]]
         items = items[: query.limit]
-    return _span(part, with_ways(items, reader.layout), hidden)
+    return _span(part, items, hidden)
 
 
 def _new_positions(

@@ -91,6 +91,7 @@ class News(NamedTuple):
                     "id": item.entry.id,
                     "author": item.entry.agent,
                     "title": item.entry.title,
+                    **({"via": item.entry.via} if item.entry.via else {}),
                 }
                 for item in self.decisions
             ],

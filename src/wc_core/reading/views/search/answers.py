@@ -74,6 +74,7 @@ class Hit(NamedTuple):
             "title": entry.title,
             "snippet": self.snippet,
             **({mark: True} if (mark := self.numbered.mark) else {}),
+            **({"via": entry.via} if entry.via else {}),
             **({"partial": True} if self.is_partial else {}),
             **({"near": True} if self.is_near else {}),
         }

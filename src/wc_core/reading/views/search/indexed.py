@@ -10,6 +10,7 @@ from wc_core.base.lean.functools import partial
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
 from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.ways import with_ways
 from wc_core.lookup.index import entries as entryfile
 from wc_core.lookup.index.entries import (
     EntryFile,
@@ -235,7 +236,9 @@ class IndexedSearch:
             line, end, _ = data.partition(b"\n")
             if end or len(data) < length:
                 entry = codec.read_line(topic, line)
-                return entry if isinstance(entry, Entry) else None
+                if not isinstance(entry, Entry):
+                    return None
+                return with_ways([entry], layout)[0]
             if length > MAX_LINE_BYTES:
                 return None
             length *= 8
