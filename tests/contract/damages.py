@@ -8,6 +8,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -176,6 +178,7 @@ def _unreadable(broken: Broken, name: str) -> None:
 
 GARBAGE = b"garbage\n"
 ZEROS = b"\0" * 300
+LONG = b'{"entry_id":"x","body":"' + b"x" * MAX_LINE_BYTES + b'"}\n'
 DEEP = b'{"entry_id":"x","y":' + b"[" * 5000 + b"]" * 5000 + b"}\n"
 FOREIGN = (
     *("notes.txt", "graph/notes", "graph/baseline/notes", f"{THREADS}/notes"),
@@ -212,6 +215,7 @@ DAMAGES: dict[str, Damage] = {
     "an empty entry_id": _added(b'{"entry_id":""}\n', 2),
     "nested too deep": _added(DEEP, 2),
     "NaN instead of an entry": _added(b"NaN\n", 2),
+    "a line longer than any entry": _added(LONG, 2, "long line"),
     "several at once": Damage(
         "bad line",
         _several,

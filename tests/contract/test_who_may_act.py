@@ -24,7 +24,7 @@ from wc_core.ledger.provenance import (
     READ,
     RULES,
     WAKE,
-    Origin,
+    EntryOrigin,
     Provenance,
     may,
 )
@@ -167,7 +167,7 @@ def test_an_entry_causes_what_the_table_says(
     play: Play, action: str, origin: str, case: str
 ) -> None:
     is_own = case == OWN
-    allowed = may(action, Origin(origin), lambda: case == BY_SETTING, is_own=is_own)
+    allowed = may(action, EntryOrigin(origin), lambda: case == BY_SETTING, is_own=is_own)
     assert TRIALS[action](play, origin, case) == allowed
 
 

@@ -425,7 +425,7 @@ def _harvest_notes(context: Context) -> Iterator[str]:
         return
     with contextlib.suppress(GitError):  # which is another finding
         if count := harvesting.unexamined(context.place.root, context.env, code):
-            yield f"{harvesting.left_text(count)}: wc sync"
+            yield f"{harvesting.remaining_text(count)}: wc sync"
 
 
 def _claims_notes(context: Context, *, is_all: bool) -> Iterator[str]:

@@ -14,6 +14,7 @@ import pytest
 from tests.bench import stores
 from tests.conftest import THREADS
 from wc_core.base.layout import Layout
+from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
     from tests.conftest import Machine, Repo
@@ -335,3 +336,20 @@ def test_repair_is_linear_in_the_number_of_threads(machine: Machine) -> None:
     assert listed_more < 8 * listed
     assert same_processes == processes
     assert same_stamps == stamps > 0
+
+
+def test_a_line_that_is_too_long_stays_while_all_else_is_repaired(thread: Repo) -> None:
+    """It is never in memory, so it is copied from log to log."""
+    log = thread.log("auth")
+    first, second = log.read_bytes().splitlines(keepends=True)
+    long_line = b"x" * (MAX_LINE_BYTES + 1) + b"\n"
+    log.write_bytes(b"garbage\n" + long_line + second)
+    for _ in range(2):
+        answer = thread.wc("doctor", "--repair", "--json").json
+        assert [row["line"] for row in answer["findings"]] == [1]
+        assert "longer than any entry" in answer["findings"][0]["message"]
+        assert log.read_bytes() == long_line + first + second
+    (kept,) = (thread.store / ".local/quarantine/auth").iterdir()
+    assert kept.read_bytes() == b"garbage\n"
+    size = thread.git("cat-file", "-s", f"{THREADS}:{log.relative_to(thread.store)}")
+    assert int(size) == log.stat().st_size

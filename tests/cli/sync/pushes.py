@@ -1,4 +1,4 @@
-"""What somebody who may push the branch of the threads can put there with git alone."""
+"""What anyone who may push the branch of the threads can put there with git alone."""
 
 from __future__ import annotations
 

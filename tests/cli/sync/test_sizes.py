@@ -193,7 +193,7 @@ def test_a_log_that_is_too_large(
         assert doctor.code == 9
         assert f"{_AUTH}: {reason}" in doctor.out
     assert titles(repo, "auth") == {*expected, "Waits"}
-    # Somebody puts the log right again, and what waited goes.
+    # Someone puts the log right again, and what waited goes.
     before = subprocess.run(
         ["git", "-C", str(pushed.hub), "log", "--format=%H", BRANCH, "--", _AUTH],
         capture_output=True,

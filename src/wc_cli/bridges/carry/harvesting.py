@@ -66,12 +66,12 @@ _MAX_LINES = 20
 
 class Harvest(NamedTuple):
     """What was found: the number of new entries, by the names of branches and of
-    threads, and what was ``refused``, by the names of branches. ``left`` is the number
-    of branches that the next harvest examines."""
+    threads, and what was ``refused``, by the names of branches. ``remaining`` is the
+    number of branches that the next harvest examines."""
 
     branches: Mapping[str, Mapping[str, int]]
     refused: Mapping[str, tuple[Refused, ...]]
-    left: int = 0
+    remaining: int = 0
 
     def lines(self, *, dry_run: bool = False) -> list[str]:
         """Lines for the user about what came, one for each branch."""
@@ -91,11 +91,13 @@ class Harvest(NamedTuple):
             for branch, rows in self.refused.items()
             for row in rows
         ]
-        left = [f"{left_text(self.left)}: wc harvest"] if self.left else []
-        return [*bounded(rows, _MAX_LINES, "see: wc problems"), *left]
+        notes = bounded(rows, _MAX_LINES, "see: wc problems")
+        if self.remaining:
+            notes.append(f"{remaining_text(self.remaining)}: wc harvest")
+        return notes
 
 
-def left_text(count: int) -> str:
+def remaining_text(count: int) -> str:
     """A sentence without a full stop about branches that were not examined yet."""
     branches = counted(count, "branch of agents is", "branches of agents are")
     return f"{branches} still to be examined"
@@ -194,7 +196,7 @@ class _Harvesting:
         self.refusals = Refusals()
         self.carriers = CarrierReader(self.git, self.rules.directory, self.refusals)
         # Branches that have something new, beyond what is examined at once.
-        self.left = 0
+        self.remaining = 0
         # The entries of each thread, by id, with their lines.
         self._present: dict[str, dict[str, set[bytes]]] = {}
 
@@ -217,8 +219,8 @@ class _Harvesting:
             topics = counts.setdefault(name, {})
             topics[line.topic] = topics.get(line.topic, 0) + 1
         refused = {name: self.refusals.of(name) for name in self.refusals.rows}
-        left = self.left + len(self.carriers.postponed)
-        return Harvest(counts, refused, left)
+        remaining = self.remaining + len(self.carriers.postponed)
+        return Harvest(counts, refused, remaining)
 
     def run_local(self, branch: str, commit: str) -> Harvest:
         ref = f"refs/heads/{branch}"
@@ -257,7 +259,7 @@ class _Harvesting:
                 continue
             count += is_agents
             if is_agents and count > MAX_BRANCHES:
-                self.left += 1
+                self.remaining += 1
             else:
                 yield ExaminedBranch(ref, name, commit, examined, trunk=not is_agents)
 
@@ -291,12 +293,12 @@ class _Harvesting:
         if chosen is None and len(named) == 1:
             chosen = named[0]
         for line, names in versions.items():
-            others = set[str]().union(*versions.values()) - names or names
+            other_names = set[str]().union(*versions.values()) - names or names
             if line != chosen:
                 result = "the other was taken" if chosen else "neither was taken"
                 reason = (
                     f"entry {line.id} differs from another on "
-                    f"{listed(sorted(others), _MAX_NAMED)}; {result}"
+                    f"{listed(sorted(other_names), _MAX_NAMED)}; {result}"
                 )
                 for name in sorted(names):
                     self.refusals.add(name, line.topic, reason)

@@ -94,8 +94,10 @@ class ThreadExaminer:
         for topic in only_committed:
             yield from self._of_gone(topic)
         for path, message in self.recovery.too_large().items():
-            who = f"git -C {quoted(self.layout.root)} log --format='%h %an' -- {path}"
-            fix = f"Nothing else is held up. See who pushed it: {who}"
+            command = (
+                f"git -C {quoted(self.layout.root)} log --format='%h %an' -- {path}"
+            )
+            fix = f"Nothing else is held up. See who pushed it: {command}"
             yield Finding(path, 0, message, fix)
         for path in self.upkeep.status.orphans([*topics, *only_committed]):
             fix = "The status line may show it. Remove it: wc doctor --repair"

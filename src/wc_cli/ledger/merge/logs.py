@@ -54,9 +54,9 @@ def unite(topic: str, *logs: bytes) -> LogUnion:
 def whole_of(union: bytes, *logs: bytes) -> bytes:
     """The first of the ``logs`` that has every line of their union; otherwise
     ``union``. It need not be written again."""
-    wanted = Counter(filter(bytes.strip, union.split(b"\n")))
+    union_lines = Counter(filter(bytes.strip, union.split(b"\n")))
     for log in logs:
-        if wanted <= Counter(log.split(b"\n")):
+        if union_lines <= Counter(log.split(b"\n")):
             return log
     return union
 

@@ -144,15 +144,15 @@ class _Planner:
     def _read_threads(self, topics: Iterable[str]) -> Iterator[list[str]]:
         """Read these threads in batches, and yield the topics of each."""
         logs = {topic: self._logs_of(topic) for topic in topics}
-        others = {topic: self._others_of(topic) for topic in logs}
-        ids = {topic: {*logs[topic], *others[topic]} for topic in logs}
+        projections = {topic: self._projections_of(topic) for topic in logs}
+        ids = {topic: {*logs[topic], *projections[topic]} for topic in logs}
         self.sizes |= trees.sizes(self.git, chain.from_iterable(ids.values()))
         for batch in in_batches(ids, self.sizes):
             log_ids = {blob for topic in batch for blob in logs[topic]}
             readable = {blob for blob in log_ids if self.sizes[blob] <= MAX_LOG_BYTES}
             sizes = {blob: self.sizes[blob] for blob in readable}
             self.logs = trees.logs(self.git, sizes)
-            self._read(blob for topic in batch for blob in others[topic])
+            self._read(blob for topic in batch for blob in projections[topic])
             yield batch
 
     def _logs_of(self, topic: str) -> set[str]:
@@ -162,7 +162,7 @@ class _Planner:
             return set()
         return _blobs_of(self.sides[paths.log][1:])
 
-    def _others_of(self, topic: str) -> set[str]:
+    def _projections_of(self, topic: str) -> set[str]:
         """The blobs of the other files of a thread that both sides have."""
         paths = paths_of(topic)
         if self._is_ours_only(paths) or self._is_theirs_only(paths):
@@ -172,8 +172,8 @@ class _Planner:
     def _read(self, blobs: Iterable[str]) -> None:
         """Read files, instead of those that were read before. Files that are too large
         are left out."""
-        wanted = {blob for blob in blobs if self.sizes[blob] <= MAX_FILE_BYTES}
-        self.blobs = trees.blobs(self.git, wanted)
+        readable = {blob for blob in blobs if self.sizes[blob] <= MAX_FILE_BYTES}
+        self.blobs = trees.blobs(self.git, readable)
 
     def _bytes(self, item: TreeItem | None) -> bytes | None:
         if item is None or not item.is_file:

@@ -120,8 +120,8 @@ class Applier:
                 self.restore_spared(topic)
 
     def _blob(self, item: TreeItem) -> bytes | None:
-        """The content of a file that is not a log; ``None`` if it is no file or too
-        large."""
+        """The content of a file other than a log; ``None`` for anything else, or if it
+        is too large."""
         if not item.is_file:
             return None
         size = trees.sizes(self.git, [item.blob])[item.blob]
@@ -238,7 +238,7 @@ class Applier:
         """The changes at these paths, without the files whose new content is too
         large."""
         logs: dict[str, int] = {}
-        others: set[str] = set()
+        files: set[str] = set()
         for path, pair in pairs.items():
             limit = MAX_LOG_BYTES if is_log(path) else trees.MAX_FILE_BYTES
             for blob in (item.blob for item in pair if item):
@@ -247,8 +247,8 @@ class Applier:
                 if is_log(path):
                     logs[blob] = sizes[blob]
                 else:
-                    others.add(blob)
-        texts, blobs = trees.logs(self.git, logs), trees.blobs(self.git, others)
+                    files.add(blob)
+        texts, blobs = trees.logs(self.git, logs), trees.blobs(self.git, files)
         changes = {}
         for path, pair in pairs.items():
             old, new = (item.blob if item is not None else "" for item in pair)
@@ -257,7 +257,7 @@ class Applier:
                 data = {blob: text.data for blob, text in used.items()}
                 change = FileChange(data.get(old), data.get(new), (*used.values(),))
                 changes[path] = change
-            elif new and new not in others:
+            elif new and new not in files:
                 self._note_unread(path, sizes[new])
             else:
                 changes[path] = FileChange(blobs.get(old), blobs.get(new))

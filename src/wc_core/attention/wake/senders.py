@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wc_core.ledger.provenance import Origin
+    from wc_core.ledger.provenance import EntryOrigin
     from wc_core.ledger.threads.model import Entry, State
     from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_core.people.identity.viewer import Viewer
@@ -135,7 +135,7 @@ class Waking:
         order = (NO_ONE, STRANGER, KNOWN_SENDER)
         return next((verdict for verdict in order if verdict in verdicts), NO_ONE)
 
-    def _may(self, origin: Origin, *, is_named: bool = False) -> bool:
+    def _may(self, origin: EntryOrigin, *, is_named: bool = False) -> bool:
         return may(WAKE, origin, lambda: is_named)
 
     def _of_entry(self, thread: Thread, entry_id: str, author: str) -> str:

@@ -62,18 +62,18 @@ def read(pieces: Callable[[], Iterator[bytes]], limit: int = MAX_LINE_BYTES) -> 
     """The log that ``pieces`` yields. What that raises is raised."""
     reading = _Reading(limit)
     for piece in pieces():
-        first, end, rest = piece.partition(b"\n")
-        reading.add(first)
+        head, end, body = piece.partition(b"\n")
+        reading.add(head)
         if end:
             reading.end_line()
-            lines, end, last = rest.rpartition(b"\n")
+            lines, end, tail = body.rpartition(b"\n")
             if len(lines) > limit:
                 for line in lines.split(b"\n"):
                     reading.add(line)
                     reading.end_line()
             elif end:
                 reading.add_lines(lines + end)
-            reading.add(last)
+            reading.add(tail)
     return reading.result(pieces)
 
 
