@@ -167,7 +167,9 @@ def test_an_entry_causes_what_the_table_says(
     play: Play, action: str, origin: str, case: str
 ) -> None:
     is_own = case == OWN
-    allowed = may(action, EntryOrigin(origin), lambda: case == BY_SETTING, is_own=is_own)
+    allowed = may(
+        action, EntryOrigin(origin), lambda: case == BY_SETTING, is_own=is_own
+    )
     assert TRIALS[action](play, origin, case) == allowed
 
 
