@@ -97,9 +97,9 @@ def test_a_pushed_version_with_the_same_id_does_not_replace_ours(repo: Repo) -> 
     repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
     log = repo.log("login")
     _rewrite(log, 0, ball="Gemini", body="Something else.", reason="more fields")
-    shown = repo.json("read", "login")
-    assert shown["ball"] == "Codex"
-    assert "Something else" not in json.dumps(shown)
+    answer = repo.json("read", "login")
+    assert answer["ball"] == "Codex"
+    assert "Something else" not in json.dumps(answer)
     assert _origins(repo, "login") == [HERE]
     findings = repo.wc("doctor").out
     assert "two versions" in findings
@@ -179,16 +179,16 @@ def test_the_background_process_removes_them_once_a_day(repo: Repo) -> None:
     writtenlines.prune_if_due(reader, later_ms)
     assert [path.name for path in folder.iterdir()] == ["=pruned"]
     # Of a thread that is gone, and old: it goes, but not before a day has passed.
-    gone, stamp = folder / "gone", folder / "=pruned"
-    gone.touch()
+    record, stamp = folder / "gone", folder / "=pruned"
+    record.touch()
     long_ago = time.time() - 40 * _DAY
-    os.utime(gone, (long_ago, long_ago))
+    os.utime(record, (long_ago, long_ago))
     background = (sys.executable, "-P", "-m", "wc_cli.run.background", str(repo.store))
     repo.machine.run(background, repo.path)
-    assert gone.exists()
+    assert record.exists()
     os.utime(stamp, (long_ago, long_ago))
     repo.machine.run(background, repo.path)
-    assert not gone.exists()
+    assert not record.exists()
     assert time.time() - stamp.stat().st_mtime < _DAY
 
 

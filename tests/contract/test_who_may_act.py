@@ -111,12 +111,12 @@ def notifies(play: Play, origin: str, case: str) -> bool:
     assert play.clones.pat.entries("it")[0]["agent"] == author
     words = ("--title", "Then", "--as", "Codex", "--to", PERSON)
     play.clones.pat.ok("new", "later", *words, env=BACKGROUND)
-    wanted = 1
+    expected = 1
     while True:
-        topics = {item.fields["topic"] for item in play.receiver.wait(wanted)}
+        topics = {item.fields["topic"] for item in play.receiver.wait(expected)}
         if "later" in topics:
             return "it" in topics
-        wanted += 1
+        expected += 1
 
 
 def wakes(play: Play, origin: str, case: str) -> bool:
@@ -284,5 +284,7 @@ def test_each_surface_says_by_which_branch_an_entry_came(play: Play) -> None:
     assert silent == []
     # And so do what an agent is told, and the reader that has only read the end.
     hook = json.dumps({"session_id": "s9", "cwd": str(pat.path)}).encode()
-    told = pat.ok("brief", "--hook", "session-start", "--client", "codex", feed=hook)
-    assert f'via "{CARRIED}"' in told.out
+    messages = pat.ok(
+        "brief", "--hook", "session-start", "--client", "codex", feed=hook
+    )
+    assert f'via "{CARRIED}"' in messages.out

@@ -503,7 +503,7 @@ def _unwritten_findings(root: str, env: Mapping[str, str]) -> Iterator[Finding]:
         paths.setdefault(reason, []).append(path)
     for reason, group in paths.items():
         arguments = " ".join(map(quoted, group[:_SHOWN]))
-        others = f", like {len(group) - 1} more" if len(group) > 1 else ""
+        like_it = f", like {len(group) - 1} more" if len(group) > 1 else ""
         fix = (
             "It is on the branch, and not used here. Remove it for all: "
             f"git -C {quoted(root)} rm -r -q --cached --sparse -- {arguments} && "
@@ -511,4 +511,4 @@ def _unwritten_findings(root: str, env: Mapping[str, str]) -> Iterator[Finding]:
         )
         if not all(map(is_safe, group)):
             fix = "git refuses to touch it. Have whoever pushed it remove it."
-        yield Finding(group[0], 0, f"{reason}{others}", fix)
+        yield Finding(group[0], 0, f"{reason}{like_it}", fix)

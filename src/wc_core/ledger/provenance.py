@@ -8,6 +8,8 @@ entry asks `may`; docs/security.md shows `RULES` as a table.
 
 from __future__ import annotations
 
+from itertools import dropwhile
+
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.carry.records import Arrivals
 from wc_core.ledger.threads import codec
@@ -16,7 +18,7 @@ from wc_core.ledger.threads.written import digest_of, written_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.reader import Thread
@@ -113,31 +115,32 @@ class Provenance:
 
         Whoever passes the ball again to the same holder here makes the move theirs.
         """
-        entries = thread.entries
-        start = _position(entries, thread.state.since)
-        passed, opened = EntryOrigin(BRANCH), EntryOrigin(HERE)
-        status = next((e.status for e in reversed(entries[:start]) if e.status), OPEN)
-        for entry in entries[start:]:
-            is_opened = entry.status and entry.status != status
-            if entry.ball is not None and entry.ball.holder == thread.state.ball:
-                origin = self.of(thread, entry.id)
-                if origin.kind == HERE or passed.kind != HERE:
-                    passed, opened = origin, EntryOrigin(HERE)
-            elif is_opened and status in {CLOSED, BLOCKED}:
-                opened = _lesser(opened, self.of(thread, entry.id))
-            status = entry.status or status
-        return _lesser(passed, opened)
+        state = thread.state
+        later = dropwhile(lambda entry: entry.id != state.since, thread.entries)
+        passes = [
+            (self.of(thread, entry.id), entry.id)
+            for entry in later
+            if entry.ball is not None and entry.ball.holder == state.ball
+        ]
+        own = [entry_id for origin, entry_id in passes if origin.kind == HERE]
+        since = own[-1] if own else state.since
+        origins = [self.of(thread, entry.id) for entry in causes(thread, since)]
+        # Another tool may have passed it without an entry.
+        origins = origins or [EntryOrigin(BRANCH)]
+        return max(origins, key=lambda origin: ORIGINS.index(origin.kind))
 
 
-def _position(entries: Sequence[Entry], entry_id: str) -> int:
-    """The position of an entry; behind the last one if it is not among them."""
-    ids = (position for position, item in enumerate(entries) if item.id == entry_id)
-    return next(ids, len(entries))
-
-
-def _lesser(first: EntryOrigin, second: EntryOrigin) -> EntryOrigin:
-    """The less trusted of two origins."""
-    return max(first, second, key=lambda origin: ORIGINS.index(origin.kind))
+def causes(thread: Thread, since: str) -> Iterator[Entry]:
+    """Yield the entries because of which a move waits for someone: the one with the id
+    ``since``, and those that have opened or unblocked the thread after it."""
+    status, is_later = OPEN, False
+    for entry in thread.entries:
+        is_opened = bool(entry.status) and entry.status != status
+        is_opened = is_opened and status in {CLOSED, BLOCKED}
+        if entry.id == since or (is_later and is_opened):
+            yield entry
+        status = entry.status or status
+        is_later = is_later or entry.id == since
 
 
 def _lines_of(thread: Thread, entry_id: str) -> Iterator[bytes]:

@@ -94,10 +94,10 @@ def test_what_is_not_for_a_store_stays_on_the_branch(
     hub: Repo, words: tuple[str, ...]
 ) -> None:
     pushed(hub, hostile(hub))
-    other = clone(hub)
+    colleague = clone(hub)
     feed = SESSION if "--hook" in words else None
-    done = other.ok(*words, feed=feed, env={"WATERCOOLER_BRIEF_MS": "5000"})
-    root = root_of(other)
+    done = colleague.ok(*words, feed=feed, env={"WATERCOOLER_BRIEF_MS": "5000"})
+    root = root_of(colleague)
     assert not (root / ".local/approved-commands").exists()
     assert not (root / ".LOCAL").exists()
     for name in ("link", "sub", "threads/linked.md"):
@@ -107,20 +107,20 @@ def test_what_is_not_for_a_store_stays_on_the_branch(
     assert "link is a symbolic link" in done.err
     assert "sub is a submodule" in done.err
     # Named once. For git, nothing is missing; and a writer does not remove it.
-    assert "leaves there" not in other.ok("list").err
-    other.settled("say", "auth", "--title", "one more")
-    assert status(root, other) == ""
-    other.machine.git("commit", "-q", "-a", "--allow-empty", "-m", "all", cwd=root)
-    other.machine.git("reset", "-q", "--hard", cwd=root)
-    other.settled("say", "auth", "--title", "another")
+    assert "leaves there" not in colleague.ok("list").err
+    colleague.settled("say", "auth", "--title", "one more")
+    assert status(root, colleague) == ""
+    colleague.machine.git("commit", "-q", "-a", "--allow-empty", "-m", "all", cwd=root)
+    colleague.machine.git("reset", "-q", "--hard", cwd=root)
+    colleague.settled("say", "auth", "--title", "another")
     assert not (root / ".local/approved-commands").exists()
     assert not os.path.lexists(root / "link")
     for path, (mode, data) in hostile(hub).items():
-        line = other.git("ls-tree", "-r", THREADS, "--", path)
+        line = colleague.git("ls-tree", "-r", THREADS, "--", path)
         assert line.startswith(mode), path
         if mode != "160000":
-            shown = other.git("cat-file", "blob", f"{THREADS}:{path}")
-            assert shown == data.decode().strip()
+            blob = colleague.git("cat-file", "blob", f"{THREADS}:{path}")
+            assert blob == data.decode().strip()
 
 
 def test_doctor_names_it_and_its_command_removes_it(hub: Repo) -> None:
@@ -130,36 +130,36 @@ def test_doctor_names_it_and_its_command_removes_it(hub: Repo) -> None:
         "sub": ("160000", hub.git("rev-parse", "main").encode()),
     }
     pushed(hub, files)
-    other = clone(hub)
-    other.ok("init")
-    root = root_of(other)
+    colleague = clone(hub)
+    colleague.ok("init")
+    root = root_of(colleague)
     (root / ".local/approved-commands").write_text("mine\n")
-    report = other.wc("doctor", "--json").json
-    found = {item["file"]: item["fix"] for item in report["findings"]}
-    assert files.keys() <= found.keys()
+    report = colleague.wc("doctor", "--json").json
+    fixes = {item["file"]: item["fix"] for item in report["findings"]}
+    assert files.keys() <= fixes.keys()
     for path in files:
-        done = other.machine.run(["sh", "-c", found[path].partition(": ")[2]], root)
+        done = colleague.machine.run(["sh", "-c", fixes[path].partition(": ")[2]], root)
         assert not done.code, done
-    other.settled("say", "auth", "--title", "x")
-    listed = other.git("ls-tree", "-r", "--name-only", THREADS).split("\n")
+    colleague.settled("say", "auth", "--title", "x")
+    listed = colleague.git("ls-tree", "-r", "--name-only", THREADS).split("\n")
     assert not files.keys() & {*listed}
-    assert "auth" in other.ok("list").out
+    assert "auth" in colleague.ok("list").out
     assert (root / ".local/approved-commands").read_text() == "mine\n"
     assert not files.keys() & {
-        item["file"] for item in other.wc("doctor", "--json").json["findings"]
+        item["file"] for item in colleague.wc("doctor", "--json").json["findings"]
     }
 
 
 def test_what_comes_later_is_treated_the_same(hub: Repo) -> None:
-    other = clone(hub)
-    other.ok("init")
-    root = root_of(other)
+    colleague = clone(hub)
+    colleague.ok("init")
+    root = root_of(colleague)
     pushed(hub, hostile(hub))
-    other.ok("sync")
+    colleague.ok("sync")
     assert not (root / ".local/approved-commands").exists()
     assert not os.path.lexists(root / "link")
-    assert status(root, other) == ""
-    assert ".local" in other.wc("doctor").out
+    assert status(root, colleague) == ""
+    assert ".local" in colleague.wc("doctor").out
 
 
 def test_the_bytes_are_those_of_the_branch_and_no_filter_runs(hub: Repo) -> None:
@@ -173,41 +173,43 @@ def test_the_bytes_are_those_of_the_branch_and_no_filter_runs(hub: Repo) -> None
         "a folder/\xfcber".encode().decode("latin-1"): ("100644", b"x"),
     }
     pushed(hub, files)
-    other = clone(hub)
-    ran = other.machine.root / "ran"
+    colleague = clone(hub)
+    ran = colleague.machine.root / "ran"
     for name in ("smudge", "clean", "process"):
         program = f"touch {shlex.quote(str(ran))}; cat"
-        other.machine.git("config", "--global", f"filter.evil.{name}", program, cwd="/")
-    other.machine.git("config", "--global", "core.autocrlf", "true", cwd="/")
-    hook = other.path / ".git/hooks/post-checkout"
+        colleague.machine.git(
+            "config", "--global", f"filter.evil.{name}", program, cwd="/"
+        )
+    colleague.machine.git("config", "--global", "core.autocrlf", "true", cwd="/")
+    hook = colleague.path / ".git/hooks/post-checkout"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(ran))}\n")
     hook.chmod(0o755)
-    other.ok("list")
-    root = root_of(other)
+    colleague.ok("list")
+    root = root_of(colleague)
     for path, (mode, data) in files.items():
         assert (root / path).read_bytes() == data, path
         assert bool((root / path).stat().st_mode & 0o100) is (mode == "100755"), path
-    assert status(root, other) == ""
-    other.settled("say", "auth", "--title", "x")
+    assert status(root, colleague) == ""
+    colleague.settled("say", "auth", "--title", "x")
     assert not ran.exists()
-    assert other.git("show", f"{THREADS}:lines.txt") == "a\nb"
+    assert colleague.git("show", f"{THREADS}:lines.txt") == "a\nb"
 
 
 def test_the_index_is_the_one_that_git_would_have_left(hub: Repo) -> None:
-    other = clone(hub)
-    other.ok("list")
-    root = root_of(other)
-    index = other.machine.git("ls-files", "--stage", cwd=root)
-    other.machine.git("fsck", "--no-dangling", cwd=root)
-    by_git = other.machine.root / "by-git"
+    colleague = clone(hub)
+    colleague.ok("list")
+    root = root_of(colleague)
+    index = colleague.machine.git("ls-files", "--stage", cwd=root)
+    colleague.machine.git("fsck", "--no-dangling", cwd=root)
+    by_git = colleague.machine.root / "by-git"
     words = ("worktree", "add", "-q", "--detach", str(by_git), THREADS)
-    other.git(*words)
-    assert other.machine.git("ls-files", "--stage", cwd=by_git) == index
+    colleague.git(*words)
+    assert colleague.machine.git("ls-files", "--stage", cwd=by_git) == index
     # git believes what is in it, without a look into the files.
-    debug = other.machine.git("ls-files", "--debug", cwd=root)
+    debug = colleague.machine.git("ls-files", "--debug", cwd=root)
     assert "mtime: 0:0" not in debug
-    assert other.machine.git("diff-files", "--name-only", cwd=root) == ""
+    assert colleague.machine.git("diff-files", "--name-only", cwd=root) == ""
 
 
 def test_a_repository_of_sha256(machine: Machine) -> None:
@@ -262,17 +264,17 @@ def test_no_path_leads_out_of_the_folder(hub: Repo, name: str) -> None:
 
 def test_a_name_that_is_too_long_keeps_nobody_out(hub: Repo) -> None:
     pushed(hub, {"n" * 300: ("100644", b"x")})
-    other = clone(hub)
-    assert "cannot have its name here" in other.ok("list").err
-    assert status(root_of(other), other) == ""
+    colleague = clone(hub)
+    assert "cannot have its name here" in colleague.ok("list").err
+    assert status(root_of(colleague), colleague) == ""
 
 
 def test_a_shared_file_that_is_a_link_stays_one(hub: Repo) -> None:
     pushed(hub, {"config.toml": ("120000", b"/nowhere")})
-    other = clone(hub)
-    other.ok("list")
-    other.settled("say", "auth", "--title", "x")
-    assert other.git("ls-tree", THREADS, "--", "config.toml").startswith("120000")
+    colleague = clone(hub)
+    colleague.ok("list")
+    colleague.settled("say", "auth", "--title", "x")
+    assert colleague.git("ls-tree", THREADS, "--", "config.toml").startswith("120000")
 
 
 def test_a_partial_clone_fetches_at_once(hub: Repo) -> None:
@@ -342,28 +344,28 @@ def killed(repo: Repo, word: str, *words: str, **env: str) -> Done:
     "word", ["worktree add", "ls-tree -z -r", "--batch-check", "--batch"]
 )
 def test_a_kill_is_not_a_deletion_of_everything(hub: Repo, word: str) -> None:
-    other = clone(hub)
-    killed(other, word, "init")
-    tip = other.git("rev-parse", f"refs/heads/{THREADS}")
+    colleague = clone(hub)
+    killed(colleague, word, "init")
+    tip = colleague.git("rev-parse", f"refs/heads/{THREADS}")
     if word != "worktree add":
         # Whoever comes upon the folder in another way commits nothing.
-        root = root_of(other)
+        root = root_of(colleague)
         (root / ".local/unsettled").mkdir(parents=True)
         (root / ".local/unsettled/auth").touch()
-        settler.settle(str(root), other.machine.env)
-        assert other.git("rev-parse", THREADS) == tip
-    assert sorted(thread["topic"] for thread in other.json("list")["threads"]) == [
+        settler.settle(str(root), colleague.machine.env)
+        assert colleague.git("rev-parse", THREADS) == tip
+    assert sorted(thread["topic"] for thread in colleague.json("list")["threads"]) == [
         *TOPICS
     ]
-    other.settled("say", "auth", "--title", "x")
-    changed = other.git("diff", "--name-status", tip, THREADS).split("\n")
+    colleague.settled("say", "auth", "--title", "x")
+    changed = colleague.git("diff", "--name-status", tip, THREADS).split("\n")
     assert not [line for line in changed if line.startswith("D")]
     root = next(
         path
-        for path in (other.machine.home / ".watercooler/worktrees").iterdir()
+        for path in (colleague.machine.home / ".watercooler/worktrees").iterdir()
         if path.is_dir() and ".unfinished-" not in path.name
     )
-    assert status(root, other) == ""
+    assert status(root, colleague) == ""
 
 
 def test_a_named_folder_that_a_kill_left_is_made_again(hub: Repo) -> None:
@@ -386,17 +388,17 @@ def test_several_first_commands_at_once(hub: Repo) -> None:
         hub.ok("new", f"more-{number}", "--title", "x")
     hub.settled("say", "auth", "--title", "x")
     hub.git("worktree", "remove", "-f", "-f", str(hub.store))
-    other = clone(hub)
-    machine = other.machine
+    colleague = clone(hub)
+    machine = colleague.machine
     running = [
         subprocess.Popen(
             [*machine.wc_words, "list", "--json", "--limit", "100"],
-            cwd=other.path, env=machine.env, stdout=-1, stderr=-1, text=True,
+            cwd=colleague.path, env=machine.env, stdout=-1, stderr=-1, text=True,
         )
         for _ in range(4)
     ]  # fmt: skip
     answers = [process.communicate(timeout=60) for process in running]
     for out, err in answers:
         assert len(json.loads(out)["threads"]) == 22, err
-    assert status(root_of(other), other) == ""
-    assert other.git("rev-parse", THREADS) == hub.git("rev-parse", THREADS)
+    assert status(root_of(colleague), colleague) == ""
+    assert colleague.git("rev-parse", THREADS) == hub.git("rev-parse", THREADS)

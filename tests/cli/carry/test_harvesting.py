@@ -85,9 +85,9 @@ def test_the_ball_comes_back_and_all_see_how(
     person: Repo, hub: Path, tmp_path: Path
 ) -> None:
     sent(person, hub, tmp_path)
-    said = person.json("sync")
-    assert said["harvested"] == {"claude/fix": 1}
-    assert said["went"] == {"login": 1}
+    message = person.json("sync")
+    assert message["harvested"] == {"claude/fix": 1}
+    assert message["went"] == {"login": 1}
     assert person.ball("login") == "Pat"
     entry = person.json("read", "login", "--peek")["entries"][-1]
     assert entry["via"] == "claude/fix"
@@ -121,8 +121,8 @@ def test_a_branch_is_looked_at_once(person: Repo, hub: Path, tmp_path: Path) -> 
 
 def test_a_preview_changes_nothing(person: Repo, hub: Path, tmp_path: Path) -> None:
     sent(person, hub, tmp_path)
-    said = person.json("harvest", "--dry-run")
-    assert said == {
+    message = person.json("harvest", "--dry-run")
+    assert message == {
         "branches": {"claude/fix": {"login": 1}},
         "refused": {},
         "dry_run": True,
@@ -159,9 +159,9 @@ def test_what_cannot_be_an_entry_is_refused_alone(
     good = line(entry_id="01M8H7GWS0N3G40AHHHKBG28ZZ", title="Good")
     push_carrier(hub, person, *lines)
     push_carrier(hub, person, good, branch="good")
-    said = person.ok("sync")
-    assert "1 entry came with claude/good" in said.out
-    assert reason in said.err
+    message = person.ok("sync")
+    assert "1 entry came with claude/good" in message.out
+    assert reason in message.err
     assert "Good" in {entry["title"] for entry in person.entries("login")}
     found = person.wc("problems")
     assert found.code == 9
@@ -198,13 +198,15 @@ def test_an_entry_is_that_of_the_branch_that_it_names(
     """Whoever pushes a branch that comes first in the alphabet speaks for nobody."""
     push_carrier(hub, person, line(title="First", **first), branch="a")
     push_carrier(hub, person, line(title="Second", **second), branch="b")
-    said = person.ok("sync")
+    message = person.ok("sync")
     came = {entry["title"] for entry in person.entries("login")} - {"Use a passkey"}
     assert came == ({taken} if taken else set())
     result = "the other was taken" if taken else "neither was taken"
-    assert "claude/a: login: entry 01M8H7GWS0N3G40AHHHKBG28N0 differs from " in said.err
-    assert f"another on claude/b; {result}" in said.err
-    assert ("differs from another on claude/a" in said.err) == (not taken)
+    assert (
+        "claude/a: login: entry 01M8H7GWS0N3G40AHHHKBG28N0 differs from " in message.err
+    )
+    assert f"another on claude/b; {result}" in message.err
+    assert ("differs from another on claude/a" in message.err) == (not taken)
     assert "claude/a" in person.wc("problems").out
 
 
@@ -213,8 +215,8 @@ def test_what_came_first_stays(person: Repo, hub: Path) -> None:
     push_carrier(hub, person, line(title="First"), branch="a")
     person.ok("sync")
     push_carrier(hub, person, line(title="Second", code_branch="claude/b"), branch="b")
-    said = person.ok("sync")
-    assert "claude/b: login: entry 01M8H7GWS0N3G40AHHHKBG28N0 differs" in said.err
+    message = person.ok("sync")
+    assert "claude/b: login: entry 01M8H7GWS0N3G40AHHHKBG28N0 differs" in message.err
     titles = {entry["title"] for entry in person.entries("login")}
     assert titles == {"Use a passkey", "First"}
 
@@ -233,22 +235,22 @@ def test_what_exceeds_one_harvest_is_left_to_the_next(person: Repo, hub: Path) -
     """Branches that were examined before do not count; the latest come first, and
     each thread is named only where there are few."""
     push_many(hub, 1, 30)
-    said = person.ok("sync")
-    assert "30 entries came with claude/b" in said.out
-    assert "and 22 more" in said.out
+    message = person.ok("sync")
+    assert "30 entries came with claude/b" in message.out
+    assert "and 22 more" in message.out
     push_many(hub, 31, 540)
-    said = person.ok("sync")
-    assert "10 branches of agents are still to be examined: wc harvest" in said.err
-    assert "500 entries came" in said.out
-    assert len(said.out) < 1000
+    message = person.ok("sync")
+    assert "10 branches of agents are still to be examined: wc harvest" in message.err
+    assert "500 entries came" in message.out
+    assert len(message.out) < 1000
     topics = {path.name for path in (person.store / "graph/baseline/threads").iterdir()}
     assert {"t1", "t30", "t41", "t540"} <= topics
     assert not {"t31", "t40"} & topics
     note = "10 branches of agents are still to be examined: wc sync"
     assert note in person.wc("doctor").out
-    said = person.ok("harvest")
-    assert said.out.count("1 entry came") == 10
-    assert "to be examined" not in said.err + person.wc("doctor").out
+    message = person.ok("harvest")
+    assert message.out.count("1 entry came") == 10
+    assert "to be examined" not in message.err + person.wc("doctor").out
     assert (person.store / "graph/baseline/threads/t31").is_dir()
 
 
@@ -257,8 +259,8 @@ def test_no_carrier_changes_what_is_there(person: Repo, hub: Path) -> None:
     first = person.entries("login")[0]
     forged = first | {"agent": "Codex (pat)", "title": "Forged", "body": "more"}
     push_carrier(hub, person, json.dumps(forged))
-    said = person.ok("sync")
-    assert "differs from the one that is here" in said.err
+    message = person.ok("sync")
+    assert "differs from the one that is here" in message.err
     assert person.entries("login") == [first]
     assert "differs" in person.wc("problems").out
 
@@ -307,8 +309,8 @@ def test_patterns_are_a_setting(person: Repo, hub: Path) -> None:
     git = person.machine.git
     git("update-ref", "refs/heads/robot", commit, cwd=hub)
     git("update-ref", "refs/heads/robots", commit, cwd=hub)
-    said = person.json("sync")
-    assert said["harvested"] == {"robot": 1}
+    message = person.json("sync")
+    assert message["harvested"] == {"robot": 1}
     person.ok("config", "set", "carry.from", "a*b*c")
     assert person.json("sync")["harvested"] == {}
 
@@ -331,8 +333,8 @@ def test_ci_harvests_in_a_shallow_clone(
     person.machine.git("clone", "-q", *words, cwd=tmp_path)
     ci = Repo(person.machine, path)
     refspecs = ci.git("config", "--get-all", "remote.origin.fetch")
-    said = ci.ok("sync", "--harvest", env={"GITHUB_ACTIONS": "true", "CI": "true"})
-    assert "1 entry came with claude/fix" in said.out
+    message = ci.ok("sync", "--harvest", env={"GITHUB_ACTIONS": "true", "CI": "true"})
+    assert "1 entry came with claude/fix" in message.out
     assert ci.git("rev-parse", "--is-shallow-repository") == "true"
     assert ci.git("config", "--get-all", "remote.origin.fetch") == refspecs
     person.ok("sync")
@@ -381,8 +383,8 @@ def test_links_and_folders_are_no_outboxes(person: Repo) -> None:
     person.git("commit", "-q", "-m", "x")
     person.git("push", "-q", "origin", "claude/x")
     person.git("switch", "-q", "main")
-    said = person.ok("sync")
-    assert "came with" not in said.out
+    message = person.ok("sync")
+    assert "came with" not in message.out
     assert person.ok("problems").out == "No problems.\n"
 
 
@@ -404,8 +406,8 @@ def test_a_host_that_refuses_with_403_is_carried_around(
         cloud = session(CLAUDE, hub, tmp_path / "cloud")
         cloud.git("remote", "set-url", "origin", server.url("hub.git"))
         cloud.ok("brief")
-        said = cloud.ok("say", "login", "-m", "Done")
-        assert "travels with claude/fix" in said.out
+        message = cloud.ok("say", "login", "-m", "Done")
+        assert "travels with claude/fix" in message.out
         leave(CLAUDE, cloud, person)
         accept_only(hub, "")
         person.git("remote", "set-url", "origin", server.url("hub.git"))

@@ -25,9 +25,9 @@ def colleague_of(repo: Repo, root: Path) -> Repo:  # noqa: F811
     repo.ok("new", "first", "-m", "First")
     repo.ok("sync")
     repo.git("clone", "-q", str(hub), str(root / "other"))
-    other = type(repo)(repo.machine, root / "other")
-    other.ok("sync")
-    return other
+    colleague = type(repo)(repo.machine, root / "other")
+    colleague.ok("sync")
+    return colleague
 
 
 def reasons(repo: Repo) -> dict[str, Any]:  # noqa: F811
@@ -38,9 +38,9 @@ def test_a_pushed_ball_starts_nothing_until_it_is_passed_here(
     repo: Repo,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    other = colleague_of(repo, tmp_path)
-    other.ok("new", "login", "-m", "work done", "--to", "Codex")
-    other.ok("sync")
+    colleague = colleague_of(repo, tmp_path)
+    colleague.ok("new", "login", "-m", "work done", "--to", "Codex")
+    colleague.ok("sync")
     repo.ok("sync")
     assert reasons(repo)["login"].startswith("its ball came with the branch")
     assert events(repo) == []
@@ -57,9 +57,9 @@ def test_a_preference_of_this_machine_names_who_else_may(
     tmp_path: Path,
     allowed: str,
 ) -> None:
-    other = colleague_of(repo, tmp_path)
-    other.ok("new", "login", "-m", "work done", "--to", "Codex")
-    other.ok("sync")
+    colleague = colleague_of(repo, tmp_path)
+    colleague.ok("new", "login", "-m", "work done", "--to", "Codex")
+    colleague.ok("sync")
     repo.ok("sync")
     assert events(repo) == []
     repo.ok("config", "--global", "set", "run.from", allowed)
@@ -87,9 +87,9 @@ def test_a_pushed_unblocking_starts_nothing(
 ) -> None:
     ask_for(repo, "blocked", "work done")
     repo.ok("set-status", "blocked", "BLOCKED")
-    other = colleague_of(repo, tmp_path)
-    other.ok("set-status", "blocked", "OPEN")
-    other.ok("sync")
+    colleague = colleague_of(repo, tmp_path)
+    colleague.ok("set-status", "blocked", "OPEN")
+    colleague.ok("sync")
     repo.ok("sync")
     assert events(repo) == []
     assert "blocked" in reasons(repo)
@@ -119,12 +119,12 @@ def test_no_worktree_is_made_from_what_only_a_remote_has(
     repo: Repo,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    other = colleague_of(repo, tmp_path)
-    other.git("switch", "-q", "-c", "login")
-    (other.path / "CLAUDE.md").write_text("from a stranger")
-    other.git("add", "-A")
-    other.git("commit", "-qm", "Files")
-    other.git("push", "-q", "origin", "login")
+    colleague = colleague_of(repo, tmp_path)
+    colleague.git("switch", "-q", "-c", "login")
+    (colleague.path / "CLAUDE.md").write_text("from a stranger")
+    colleague.git("add", "-A")
+    colleague.git("commit", "-qm", "Files")
+    colleague.git("push", "-q", "origin", "login")
     repo.git("fetch", "-q")
     ask_for(repo, "login", "work done")
     assert reasons(repo)["login"] == (
@@ -132,8 +132,8 @@ def test_no_worktree_is_made_from_what_only_a_remote_has(
         "at it, then name it: --from origin/login"
     )
     assert events(repo) == []
-    told = events(repo, "login", "--from", "origin/login")
-    assert names(told)[0] == ("started", "login")
+    started = events(repo, "login", "--from", "origin/login")
+    assert names(started)[0] == ("started", "login")
     titles = [entry["title"] for entry in repo.json("read", "login")["entries"]]
     assert "Started by wc run on login, begun from origin/login" in titles
 

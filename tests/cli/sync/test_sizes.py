@@ -79,12 +79,12 @@ def large_log(log: bytes) -> Iterator[bytes]:
 def push(pushed: Pushed, *, large: bool = False, after: bytes = b"") -> None:
     """Push a line or a log that is too long, and a good entry beside it."""
     log = pushed.repo.log("auth").read_bytes()
-    other = pushed.repo.log("other").read_bytes()
+    colleague = pushed.repo.log("other").read_bytes()
     new = line("01KWNH0000000000000000000B", "other", "Beside it")
     pieces = large_log(log) if large else (log, *long_line(), after)
     third = line("01KWNH0000000000000000000C", "third", "New")
     third_path = f"{THREADS}/third/entries.jsonl"
-    files = {_AUTH: pieces, _OTHER: (other, new), third_path: (third,)}
+    files = {_AUTH: pieces, _OTHER: (colleague, new), third_path: (third,)}
     pushes.push(pushed.hub, files)
 
 
@@ -141,8 +141,10 @@ def test_a_line_that_is_too_long(
     assert memory(repo, "sync") < _MOST_MEMORY
     assert memory(repo, "read", "auth", "--peek") < _MOST_MEMORY
     assert memory(repo, "search", "passkey") < _MOST_MEMORY
-    said = repo.ok("read", "auth", "--peek").out
-    assert f"a line of {_LONG * _MEGABYTE + 51} bytes is longer than any entry" in said
+    message = repo.ok("read", "auth", "--peek").out
+    assert (
+        f"a line of {_LONG * _MEGABYTE + 51} bytes is longer than any entry" in message
+    )
     assert titles(repo, "auth") == expected
     assert "Beside it" in titles(repo, "other")
     assert titles(repo, "third") == {"New"}
@@ -176,17 +178,17 @@ def test_a_log_that_is_too_large(
     push(pushed, large=True)
     size = pushed_size(pushed, _AUTH)
     assert size > 512 << 20
-    said = repo.ok("sync")
+    message = repo.ok("sync")
     reason = f"its log on the branch has {size} bytes, more than is read"
-    assert f"auth: not committed: {reason}" in said.err
+    assert f"auth: not committed: {reason}" in message.err
     assert titles(repo, "auth") == expected
     assert "Beside it" in titles(repo, "other")
     assert titles(repo, "third") == {"New"}
     repo.ok("say", "auth", "-m", "Waits")
     repo.ok("say", "other", "-m", "Goes")
-    said = repo.ok("sync")
-    assert "1 entry (other) went" in said.out
-    assert reason in said.err
+    message = repo.ok("sync")
+    assert "1 entry (other) went" in message.out
+    assert reason in message.err
     assert pushed_size(pushed, _AUTH) == size
     for words in (("doctor",), ("doctor", "--repair")):
         doctor = repo.wc(*words)
@@ -227,8 +229,8 @@ def test_a_file_that_is_too_large(repo: Repo, tmp_path: Path) -> None:
     file = [b"x" * _MEGABYTE] * 70
     pushes.push(pushed.hub, {"picture.bin": file, page: file, "small.bin": [b"x"]})
     size = pushed_size(pushed, "picture.bin")
-    said = repo.ok("sync")
-    assert f"picture.bin, {page}: has {size} bytes, more than is read" in said.err
+    message = repo.ok("sync")
+    assert f"picture.bin, {page}: has {size} bytes, more than is read" in message.err
     assert not (repo.store / "picture.bin").exists()
     assert (repo.store / "small.bin").exists()
     assert (repo.store / page).stat().st_size < 10_000

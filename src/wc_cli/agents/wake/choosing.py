@@ -157,13 +157,13 @@ def _question(state: State, viewer: Viewer, arrival: Arrived) -> str | None:
         return None
     if not arrival.is_question:
         return "" if viewer.holds(state.ball) else None
-    asked = (
+    questioned = (
         question.id
         for question in state.questions
         if ulid.prefix(question.id) == arrival.held.since
         if viewer.holds(question.asked)
     )
-    return next(asked, None)
+    return next(questioned, None)
 
 
 def _state(reader: StoreReader, held: HeldBall) -> State | None:

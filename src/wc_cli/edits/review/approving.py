@@ -179,7 +179,7 @@ def _contains(git: Git, commit: str, ancestor: str) -> bool:
 
 
 def note_shown(
-    thread: Thread, viewer: Viewer, repository: Repository, seen: Approval
+    thread: Thread, viewer: Viewer, repository: Repository, approval: Approval
 ) -> None:
     """Remember that a participant was shown a branch as it was at a commit, as far as
     this can be written."""
@@ -187,7 +187,7 @@ def note_shown(
     folder, half = os.path.dirname(path), f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError, WcError):
         durable.make_folder(folder, flush=False)
-        data = os.fsencode(f"{seen.commit} {seen.branch}\n")
+        data = os.fsencode(f"{approval.commit} {approval.branch}\n")
         durable.write_new(half, data)
         durable.move(half, path, "")
         limit = time.time() - _MAX_AGE_SECONDS

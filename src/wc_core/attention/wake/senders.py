@@ -9,15 +9,14 @@ from wc_core.base.errors import WcError
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.names import fold, parse
 from wc_core.ledger.carry.modes import is_agents
-from wc_core.ledger.provenance import CARRIER, WAKE, Provenance, may
-from wc_core.ledger.threads.model import BLOCKED, CLOSED, OPEN
+from wc_core.ledger.provenance import CARRIER, WAKE, Provenance, causes, may
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from wc_core.ledger.provenance import EntryOrigin
-    from wc_core.ledger.threads.model import Entry, State
+    from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_core.people.identity.viewer import Viewer
 
@@ -128,7 +127,7 @@ class Waking:
         since = question or state.since
         verdicts = {
             self._of_entry(thread, entry.id, entry.agent)
-            for entry in _causes(thread.entries, since)
+            for entry in causes(thread, since)
         }
         if not since:  # by another tool, without an entry
             verdicts.add(self._of_entry(thread, "", sender_of(state)))
@@ -149,19 +148,6 @@ class Waking:
         if self._may(origin, is_named=is_known):
             return KNOWN_SENDER
         return STRANGER if self._may(origin, is_named=allowed.anyone) else NO_ONE
-
-
-def _causes(entries: Sequence[Entry], since: str) -> Iterator[Entry]:
-    """Yield the entries because of which a move waits for someone: ``since``, and those
-    that have opened or unblocked the thread since then."""
-    status, is_later = OPEN, False
-    for entry in entries:
-        is_opened = bool(entry.status) and entry.status != status
-        is_opened = is_opened and status in {CLOSED, BLOCKED}
-        if entry.id == since or (is_later and is_opened):
-            yield entry
-        status = entry.status or status
-        is_later = is_later or entry.id == since
 
 
 def _is_same_person(viewer: Viewer, name: str) -> bool:

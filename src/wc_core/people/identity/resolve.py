@@ -141,9 +141,9 @@ def process_agent(
     decide, and ``WATERCOOLER_AGENT`` if it names somebody else than the person. This
     stops mistakes and agents that obey, not a program that hides what it is.
     """
-    asked = Asked(env.get("WATERCOOLER_AGENT", "").strip())
-    if asked.name:
-        identity = identify(asked, env, repository, settings, evidence)
+    claimed = Asked(env.get("WATERCOOLER_AGENT", "").strip())
+    if claimed.name:
+        identity = identify(claimed, env, repository, settings, evidence)
         if not identity.person:
             return identity.name.agent
     own = {name: env[name] for name in env if name != "WATERCOOLER_AGENT"}
