@@ -59,14 +59,12 @@ class EntryOrigin(NamedTuple):
     via: str = ""
     by_person: bool = False
 
-    @property
-    def text(self) -> str:
-        """Where it came from, in words that follow "it"."""
-        if self.kind == HERE:
-            return "was written here"
+    def text(self, verb: str) -> str:
+        """Why it does not count as ``passed`` or ``done`` here, in words that follow
+        its subject. Of what is not recorded, nothing else is known."""
         if self.kind == CARRIER:
             return f"came with the branch {self.via}"
-        return "came with the branch of the threads"
+        return f"is not recorded as {verb} here"
 
 
 def may(

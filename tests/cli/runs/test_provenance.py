@@ -42,10 +42,10 @@ def test_a_pushed_ball_starts_nothing_until_it_is_passed_here(
     colleague.ok("new", "login", "-m", "work done", "--to", "Codex")
     colleague.ok("sync")
     repo.ok("sync")
-    assert reasons(repo)["login"].startswith("its ball came with the branch")
+    assert reasons(repo)["login"].startswith("its ball is not recorded as passed here")
     assert events(repo) == []
     # The command that it names makes the ball this person's.
-    command = reasons(repo)["login"].partition("here: wc ")[2]
+    command = reasons(repo)["login"].partition("started: wc ")[2]
     words = [word.strip("'") for word in command.split()]
     repo.ok(*words[:-1], "mine now")
     assert names(events(repo))[0] == ("started", "login")

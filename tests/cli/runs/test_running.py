@@ -357,8 +357,8 @@ def test_what_is_not_an_agents_move_is_left_alone(repo: Repo) -> None:
     reasons = {row["topic"]: row["reason"] for row in plan(repo)["waiting"]}
     assert reasons == {
         "later": "waits for mine",
-        "strange": "its ball came with the branch of the threads, from Pat. To have it "
-        "started here: wc handoff strange --to Codex --reason '…'",
+        "strange": "its ball is not recorded as passed here (from Pat). To have it "
+        "started: wc handoff strange --to Codex --reason '…'",
     }
     done = repo.wc("run", "--once", "mine", "free")
     assert done.err.count("mine · nobody: its ball is Pat's, who is not an agent") == 1

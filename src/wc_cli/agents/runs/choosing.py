@@ -262,7 +262,7 @@ class Chooser:
         if not may(RUN, origin, is_named):
             recipient = quoted(state.ball or agent)
             raise ConflictError(
-                f"its ball {origin.text}, from {sender}. To have it started here: "
+                f"its ball {origin.text('passed')} (from {sender}). To have it started: "
                 f"wc handoff {quoted(state.name)} --to {recipient} --reason '…'"
             )
 

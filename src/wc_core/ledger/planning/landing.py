@@ -95,7 +95,7 @@ def counted_review(
     origin = provenance.of(thread, latest.id)
     reason = f"it was {latest.text}, which no person has confirmed"
     if origin.kind != HERE:
-        reason = f"it was {latest.text}, and that {origin.text}"
+        reason = f"it was {latest.text}, which {origin.text('done')}"
     return CountedReview(latest._replace(outcome=""), reason)
 
 
