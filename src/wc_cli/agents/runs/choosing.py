@@ -260,10 +260,10 @@ class Chooser:
             return allowed.anyone or allowed.is_known(sender, state.topic)
 
         if not may(RUN, origin, is_named):
-            recipient = quoted(state.ball or agent)
+            topic, recipient = quoted(state.name), quoted(state.ball or agent)
             raise ConflictError(
-                f"its ball {origin.text('passed')} (from {sender}). To have it started: "
-                f"wc handoff {quoted(state.name)} --to {recipient} --reason '…'"
+                f"its ball {origin.text('passed')} (from {sender}). "
+                f"To have it started: wc handoff {topic} --to {recipient} --reason '…'"
             )
 
     def _place_obstacles(
