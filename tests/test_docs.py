@@ -342,12 +342,11 @@ def rooms() -> list[str]:
 
 
 @pytest.mark.parametrize("room", rooms())
-def test_a_room_says_what_it_is_for_and_is_not_too_large(room: str) -> None:
+def test_a_room_says_what_it_is_for(room: str) -> None:
     module = ast.parse(text_of(f"{room}/__init__.py"))
     assert len(module.body) == 1, "an __init__ that runs code costs every start"
     purpose, _, limits = (ast.get_docstring(module) or "").partition("\n\n")
     assert purpose
-    assert len(list((ROOT / room).glob("*.py"))) <= 21  # 20 and the __init__
     if room.count("/") > 1:
         assert limits, "say what the room may use and what it must not know"
 

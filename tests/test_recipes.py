@@ -237,7 +237,7 @@ CLIENT_STEPS = (
         "tests/cli/install/test_clients.py",
         '    "helix": (\n        *(".helix/mcp.json", "servers"),\n'
         '        {"command": "wc-observe", "args": []},\n    ),\n',
-        '    "zed": (\n',
+        '    "zed": (\n        *(".config/zed/settings.json", "context_servers"),\n',
     ),
     Step("CHANGELOG.md", "- `wc install` knows Helix.\n\n", "## [0.1.0]"),
 )

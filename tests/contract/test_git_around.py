@@ -375,12 +375,12 @@ def test_commits_are_signed_where_it_is_asked_for(repo: Repo) -> None:
 def snapshot(repo: Repo) -> dict[str, bytes]:
     """Every file of the code's repository, but for what the store's branch is."""
     objects, ours = repo.path / ".git/objects", f"refs/heads/{THREADS}"
-    admin = repo.path / ".git/worktrees"
+    admin, private = repo.path / ".git/worktrees", repo.path / ".git/watercooler"
     kept = {f".git/{ours}", f".git/logs/{ours}"}
     return {
         name: path.read_bytes()
         for path in sorted(repo.path.rglob("*"))
-        if path.is_file() and objects not in path.parents and admin not in path.parents
+        if path.is_file() and {objects, admin, private}.isdisjoint(path.parents)
         if (name := str(path.relative_to(repo.path))) not in kept
     }
 

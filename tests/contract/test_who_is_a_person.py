@@ -55,6 +55,12 @@ def test_a_variable_makes_no_agent_a_person(repo: Repo) -> None:
     assert not _is_by_person(repo)
 
 
+def test_a_session_in_the_cloud_is_no_person(repo: Repo) -> None:
+    entry = _approval(repo, {"WATERCOOLER_SANDBOX": "Jules"}, "--as", "Pat")
+    assert entry["run_by"] == "Jules"
+    assert not _is_by_person(repo)
+
+
 def test_a_person_is_a_person(repo: Repo) -> None:
     entry = _approval(repo, {})
     assert entry["agent"] == "Pat"

@@ -103,8 +103,10 @@ class Context:
     def process_agent(self) -> str:
         """The agent whose process this is, whatever ``--as`` and variables say; empty
         for a person's."""
+        # An agent may give its command a terminal, so its programs count there, too.
+        evidence = self.evidence._replace(started_by=self._agent_among_programs)
         return resolve.process_agent(
-            self.env, self.place.repository, self.settings, self.evidence
+            self.env, self.place.repository, self.settings, evidence
         )
 
     @property
@@ -139,6 +141,13 @@ class Context:
 
                 self._agent_above = ancestors.agent_above(self.env)
         return self._agent_above
+
+    def _agent_among_programs(self) -> str:
+        if self.env.get("WATERCOOLER_DETECT", "") == "off":
+            return ""
+        from wc_cli.run import ancestors  # as above
+
+        return ancestors.agent_above(self.env)
 
     @property
     def reader(self) -> StoreReader:

@@ -23,6 +23,9 @@ CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
 # The end of the name of a folder with what must be known before there is a store.
 EARLY = ".idle"
+# The end of the name of a folder with what must not be in the store, see
+# `wc_core.ledger.git.private`.
+PRIVATE = ".private"
 GUIDANCE = "guidance.md"
 # Relative to ``.local``: the last visit of each participant, see `status.lastvisits`.
 VISITS = "visits"

@@ -127,14 +127,30 @@ class Provenance:
         origins = origins or [EntryOrigin(BRANCH)]
         return max(origins, key=lambda origin: ORIGINS.index(origin.kind))
 
+    def of_branch(self, thread: Thread, branch: str) -> EntryOrigin:
+        """Return the origin of the entry because of which a thread belongs to a branch:
+        the last one that moved it there or gave it that name, or otherwise one that was
+        written on it."""
+        moves = [
+            entry.id
+            for entry in thread.entries
+            if branch in {entry.thread_branch, entry.new_topic}
+        ]
+        on_it = [entry.id for entry in thread.entries if entry.code_branch == branch]
+        origins = [self.of(thread, entry_id) for entry_id in moves[-1:] or on_it]
+        here = [origin for origin in origins if origin.kind == HERE]
+        return (here or origins or [EntryOrigin(BRANCH)])[0]
+
 
 def causes(thread: Thread, since: str) -> Iterator[Entry]:
     """Yield the entries because of which a move waits for someone: the one with the id
-    ``since``, and those that have opened or unblocked the thread after it."""
+    ``since``, and those after it that have opened or unblocked the thread, passed a
+    gate, or removed what it waited for."""
     status, is_later = OPEN, False
     for entry in thread.entries:
         is_opened = bool(entry.status) and entry.status != status
         is_opened = is_opened and status in {CLOSED, BLOCKED}
+        is_opened = is_opened or bool(entry.gates or entry.links_removed)
         if entry.id == since or (is_later and is_opened):
             yield entry
         status = entry.status or status

@@ -102,12 +102,12 @@ def test_what_is_not_for_a_store_stays_on_the_branch(
     assert not (root / ".LOCAL").exists()
     for name in ("link", "sub", "threads/linked.md"):
         assert not os.path.lexists(root / name), name
-    assert f"{THREADS} has 5 files that wc leaves there" in done.err
+    assert f"{THREADS} has 5 files that are not checked out" in done.err
     assert ".local/approved-commands" in done.err or ".LOCAL" in done.err
     assert "link is a symbolic link" in done.err
     assert "sub is a submodule" in done.err
     # Named once. For git, nothing is missing; and a writer does not remove it.
-    assert "leaves there" not in colleague.ok("list").err
+    assert "not checked out" not in colleague.ok("list").err
     colleague.settled("say", "auth", "--title", "one more")
     assert status(root, colleague) == ""
     colleague.machine.git("commit", "-q", "-a", "--allow-empty", "-m", "all", cwd=root)
@@ -300,7 +300,7 @@ def test_a_folder_that_was_removed_is_made_again(hub: Repo) -> None:
     hub.ok("init")
     root = root_of(hub)
     shutil.rmtree(root)
-    assert "leaves there" in hub.ok("init").err
+    assert "not checked out" in hub.ok("init").err
     assert not (root / ".local/approved-commands").exists()
     assert not os.path.lexists(root / "link")
     assert "billing" in hub.ok("list").out

@@ -154,10 +154,10 @@ def test_installing_twice_is_installing_once_and_removing_leaves_no_trace(
     write(tmp_path, HOMES[case])
     before, what = tree(tmp_path), wants(tmp_path)
     assert all(one.files and not one.error for one in install(tmp_path, *what)[:-3])
-    folder = tree(tmp_path)
+    there = tree(tmp_path)
     assert states(tmp_path, what) == ["installed"] * len(what)
     assert not any(one.files or one.error for one in install(tmp_path, *what))
-    assert tree(tmp_path) == folder
+    assert tree(tmp_path) == there
     assert not any(one.error or one.edited for one in remove(tmp_path, *what))
     assert tree(tmp_path) == before
     assert set(states(tmp_path, what)) == {"not installed"}
@@ -244,11 +244,11 @@ def test_what_someone_changed_of_ours_stays_and_is_reported(tmp_path: Path) -> N
     assert {one.owner[:2] for one, how in found if how == "changed"} == {
         *(("claude", "server"), ("codex", "skill"), ("gemini", "skill"))
     }
-    folder = tree(tmp_path)
+    there = tree(tmp_path)
     refused = [one.error for one in install(tmp_path, *what) if one.error]
     assert {one.code for one in refused} == {"CONFLICT"}
     assert len(refused) == 3
-    assert tree(tmp_path) == folder
+    assert tree(tmp_path) == there
     left = {one.owner[:2]: one.edited for one in remove(tmp_path, *what) if one.edited}
     assert left == {
         ("claude", "server"): (str(server),),
@@ -262,8 +262,8 @@ def test_what_someone_changed_of_ours_stays_and_is_reported(tmp_path: Path) -> N
 def test_a_value_of_theirs_that_has_half_a_character_is_composed_with_ours(
     tmp_path: Path,
 ) -> None:
-    foreign = r'{"statusLine": {"type": "command", "command": "x\ud800"}}'
-    write(tmp_path, {".claude/settings.json": foreign})
+    theirs = r'{"statusLine": {"type": "command", "command": "x\ud800"}}'
+    write(tmp_path, {".claude/settings.json": theirs})
     before = tree(tmp_path)
     (line,) = [one for one in wants(tmp_path) if one.owner.part == "status-line"]
     assert [one.error for one in install(tmp_path, line)] == [None]
@@ -308,11 +308,11 @@ def test_a_newer_version_changes_its_own_in_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize("meanwhile", ["", "# end\n", "[last]\na = 1\n"])
 @pytest.mark.parametrize("theirs", ["", "a = 1", "[mcp_servers.b]\r\nc = 1 # d\r\n"])
 def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
-    tmp_path: Path, foreign: str, meanwhile: str
+    tmp_path: Path, theirs: str, meanwhile: str
 ) -> None:
     config, profile = tmp_path / "config.toml", tmp_path / ".profile"
     for path in (config, profile):
-        path.write_bytes(foreign.encode())
+        path.write_bytes(theirs.encode())
 
     def version(command: str) -> list[Want]:
         keys = ("mcp_servers", "watercooler")
@@ -328,11 +328,11 @@ def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
     for path in (config, profile):
         path.write_bytes(path.read_bytes() + meanwhile.encode())
     assert not any(one.error or one.edited for one in remove(tmp_path, *version("old")))
-    newline = "\n" if meanwhile and not foreign.endswith("\n") and foreign else ""
-    assert profile.read_bytes().decode() == foreign + newline + meanwhile
+    newline = "\n" if meanwhile and not theirs.endswith("\n") and theirs else ""
+    assert profile.read_bytes().decode() == theirs + newline + meanwhile
     # Before a table of theirs that came later, an empty line stays.
     left = config.read_bytes().decode()
-    assert left.replace("\n\n", "\n") == foreign + newline + meanwhile
+    assert left.replace("\n\n", "\n") == theirs + newline + meanwhile
 
 
 def test_a_table_of_ours_that_someone_spaced_out_can_be_taken_out() -> None:
@@ -346,12 +346,12 @@ def test_what_was_there_already_stays_when_we_go(tmp_path: Path) -> None:
     install(tmp_path, *what)
     (tmp_path / ".watercooler/install/ledger.json").unlink()
     assert set(states(tmp_path, what)) == {"there already"}
-    folder = tree(tmp_path)
+    there = tree(tmp_path)
     assert not any(one.files or one.error for one in install(tmp_path, *what))
     remove(tmp_path, *what)
-    assert {
-        k: v for k, v in folder.items() if not k.startswith(".watercooler")
-    } == tree(tmp_path)
+    assert {k: v for k, v in there.items() if not k.startswith(".watercooler")} == tree(
+        tmp_path
+    )
 
 
 REFUSED: dict[str, tuple[str, str, str, str]] = {
@@ -498,13 +498,13 @@ def test_who_died_between_ledger_and_file_is_no_trouble(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     before, what = tree(tmp_path), wants(tmp_path)
     install(tmp_path, *what)
-    folder = tree(tmp_path)
+    there = tree(tmp_path)
     # The ledger is written first: as if the process had ended then.
     write(tmp_path, HOMES["all of it"])
     (tmp_path / ".agents/skills/watercooler/S.md").unlink()
     assert set(states(tmp_path, what)) == {"changed"}
     assert not any(one.error for one in install(tmp_path, *what))
-    assert {**tree(tmp_path), **_ledger(folder)} == folder
+    assert {**tree(tmp_path), **_ledger(there)} == there
     write(tmp_path, HOMES["all of it"])
     assert not any(one.error for one in remove(tmp_path, *what))
     assert tree(tmp_path) == before
@@ -529,8 +529,8 @@ def test_what_someone_who_was_killed_left_behind_goes(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def _ledger(folder: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in folder.items() if "ledger.json" in name}
+def _ledger(there: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in there.items() if "ledger.json" in name}
 
 
 def test_a_full_disk_leaves_a_file_as_it_was(tmp_path: Path) -> None:
@@ -805,8 +805,8 @@ def test_a_link_out_of_a_repository_is_not_followed(
         )
         if state != "installed"
     } == dict.fromkeys(refused, "unreadable")
-    folder = tree(tmp_path)
-    for path in (one for one in folder if one.startswith(("outside", "top/.git"))):
+    there = tree(tmp_path)
+    for path in (one for one in there if one.startswith(("outside", "top/.git"))):
         assert path in before
     assert not (tmp_path / "missing").exists()
     remove(home, *in_project(top))
@@ -976,7 +976,7 @@ def jsonc_value(path: Path) -> Any:
     "theirs", ['{"n": 2}', '{"n": 3, "long": "xxxxxxxxxxxxxxxxx"}']
 )
 def test_what_a_client_wrote_into_the_replaced_file_comes_back(
-    tmp_path: Path, foreign: str
+    tmp_path: Path, theirs: str
 ) -> None:
     server, *_ = wants(tmp_path)
     path = tmp_path / ".claude.json"
@@ -984,18 +984,18 @@ def test_what_a_client_wrote_into_the_replaced_file_comes_back(
     with ledger.open_ledger(tmp_path) as book, path.open("r+") as opened:
         plan = engine.plan_install(book, [server])
         plan.workspace.write()
-        opened.write(foreign)
+        opened.write(theirs)
         opened.truncate()
         opened.flush()
         assert plan.workspace.lost() == (str(path),)
-        assert path.read_text() == foreign
+        assert path.read_text() == theirs
         plan = engine.plan_install(book, [server])
         plan.workspace.write()
         assert plan.workspace.lost() == ()
     assert "wc-observe" in path.read_text()
     assert '"n": ' in path.read_text()
     remove(tmp_path, server)
-    assert path.read_text() == foreign
+    assert path.read_text() == theirs
 
 
 @pytest.mark.parametrize("number", [1, 2])

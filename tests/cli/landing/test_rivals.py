@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 HERE = MergePlace({})
 
 
-def commit_files(repo: Here, branch: str, files: dict[str, str], onto: str) -> str:
+def commit_files(here: Here, branch: str, files: dict[str, str], onto: str) -> str:
     """Make a branch from another one, with the content of some files."""
-    repo.git("switch", "-q", "-C", branch, onto)
+    here.git("switch", "-q", "-C", branch, onto)
     for name, text in files.items():
-        (repo.path / name).write_text(text, "utf-8")
-    repo.git("add", "--all")
-    repo.git("commit", "-q", "--allow-empty", "-m", branch)
-    return head(repo, "HEAD")
+        (here.path / name).write_text(text, "utf-8")
+    here.git("add", "--all")
+    here.git("commit", "-q", "--allow-empty", "-m", branch)
+    return head(here, "HEAD")
 
 
-def random_branches(repo: Here, seed: int, count: int) -> dict[str, str]:
+def random_branches(here: Here, seed: int, count: int) -> dict[str, str]:
     """Branches with random changes of two files, some of them on top of another."""
     chance = random.Random(seed)
     lines = [f"{number}\n" for number in range(40)]
-    commit_files(repo, "main", {"one": "".join(lines), "two": "".join(lines)}, "main")
+    commit_files(here, "main", {"one": "".join(lines), "two": "".join(lines)}, "main")
     tips: dict[str, str] = {}
     for number in range(count):
         name = f"b{number}"
         is_stacked = tips and chance.random() < 0.2
         onto = chance.choice([*tips]) if is_stacked else "main"
-        repo.git("switch", "-q", "-C", name, onto)
+        here.git("switch", "-q", "-C", name, onto)
         files = {}
         for path in ("one", "two"):
-            text = (repo.path / path).read_text("utf-8").splitlines(keepends=True)
+            text = (here.path / path).read_text("utf-8").splitlines(keepends=True)
             for _ in range(chance.choice((0, 1, 1, 2))):
                 at = chance.randrange(len(text))
                 kind = chance.randrange(3)
@@ -55,7 +55,7 @@ def random_branches(repo: Here, seed: int, count: int) -> dict[str, str]:
             files[path] = "".join(text)
         if chance.random() < 0.2:
             files[f"added{chance.randrange(2)}"] = f"{chance.randrange(2)}\n"
-        tips[name] = commit_files(repo, name, files, name)
+        tips[name] = commit_files(here, name, files, name)
     return tips
 
 
@@ -67,10 +67,10 @@ def pairs_that_conflict(git: Git, tips: dict[str, str]) -> set[frozenset[str]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_they_are_those_that_merging_each_pair_gives(repo: Here, seed: int) -> None:
-    tips = random_branches(repo, seed, 12)
-    git = Git(str(repo.path), os.environ)
-    base = head(repo, "main")
+def test_they_are_those_that_merging_each_pair_gives(here: Here, seed: int) -> None:
+    tips = random_branches(here, seed, 12)
+    git = Git(str(here.path), os.environ)
+    base = head(here, "main")
     missing = MissingCommits(git, base, tips.values())
     result = rivals.find_rivals(git, HERE, base, tips, missing)
     assert result.merging == tips.keys()
@@ -78,11 +78,11 @@ def test_they_are_those_that_merging_each_pair_gives(repo: Here, seed: int) -> N
 
 
 def test_with_too_many_to_merge_changes_that_touch_conflict(
-    repo: Here, monkeypatch: pytest.MonkeyPatch
+    here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tips = random_branches(repo, 9, 12)
-    git = Git(str(repo.path), os.environ)
-    base = head(repo, "main")
+    tips = random_branches(here, 9, 12)
+    git = Git(str(here.path), os.environ)
+    base = head(here, "main")
     missing = MissingCommits(git, base, tips.values())
     monkeypatch.setattr(rivals, "_MAX_MERGES", 0)
     result = rivals.find_rivals(git, HERE, base, tips, missing)
@@ -95,17 +95,17 @@ def test_with_too_many_to_merge_changes_that_touch_conflict(
 
 
 def test_many_branches_of_one_file_are_compared_at_once(
-    repo: Here, monkeypatch: pytest.MonkeyPatch
+    here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Merging each pair of 200 takes 20,000 merges."""
     text = "".join(f"{number}\n" for number in range(300))
-    base = commit_files(repo, "main", {"one": text}, "main")
+    base = commit_files(here, "main", {"one": text}, "main")
     tips = {}
     for number in range(60):
         new = text.replace(f"\n{100 + 3 * number}\n", f"\nnew {number}\n")
-        tips[f"b{number}"] = commit_files(repo, f"b{number}", {"one": new}, "main")
+        tips[f"b{number}"] = commit_files(here, f"b{number}", {"one": new}, "main")
     tips["same"] = commit_files(
-        repo, "same", {"one": text.replace("\n100\n", "\nother\n")}, "main"
+        here, "same", {"one": text.replace("\n100\n", "\nother\n")}, "main"
     )
     merged: list[int] = []
     whole = merges.merge_all
@@ -115,7 +115,7 @@ def test_many_branches_of_one_file_are_compared_at_once(
         return whole(*words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(merges, "merge_all", counting)
-    git = Git(str(repo.path), os.environ)
+    git = Git(str(here.path), os.environ)
     missing = MissingCommits(git, base, tips.values())
     result = rivals.find_rivals(git, HERE, base, tips, missing)
     assert result.pairs == {frozenset(("b0", "same"))}
@@ -123,10 +123,10 @@ def test_many_branches_of_one_file_are_compared_at_once(
 
 
 def test_a_dry_run_takes_few_processes_for_each_branch(
-    repo: Here, monkeypatch: pytest.MonkeyPatch
+    here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(6):
-        work(repo, f"t{number}", 3 * number + 1)
+        work(here, f"t{number}", 3 * number + 1)
     started: list[str] = []
     start = Git.start
 
@@ -135,7 +135,7 @@ def test_a_dry_run_takes_few_processes_for_each_branch(
         return start(git, *words, **named)
 
     monkeypatch.setattr(Git, "start", counting)
-    assert len(repo.ok("land", "--all", "--dry-run").out.splitlines()) == 6
+    assert len(here.ok("land", "--all", "--dry-run").out.splitlines()) == 6
     of_each = ("status", "merge-tree", "commit-tree")
     assert [started.count(word) for word in of_each] == [6, 7, 6]
     assert len(started) - 19 < 12

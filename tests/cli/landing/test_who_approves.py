@@ -57,6 +57,7 @@ def test_an_approval_that_came_is_none(repo: Here, origin: str) -> None:
     assert head(repo) == before
     assert "ready to land" not in repo.ok("list").out
     # The same word, given here, is enough.
+    repo.ok("review", "login")
     repo.ok("say", "login", "--approve", "--to", "Pat")
     repo.ok("land", "login")
 
@@ -154,6 +155,7 @@ def test_an_agent_approves_no_check(repo: Here) -> None:
 def test_a_check_runs_after_a_yes_whoever_asked_for_it(repo: Here, origin: str) -> None:
     reviewed(repo)
     came(repo, origin)
+    repo.ok("review", "login")
     repo.ok("say", "login", "--approve", "--to", "Pat")
     ask_for(repo, "touch ran")
     assert "not approved on this machine" in repo.fails(4, "land", "login")

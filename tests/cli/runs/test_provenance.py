@@ -138,6 +138,59 @@ def test_no_worktree_is_made_from_what_only_a_remote_has(
     assert "Started by wc run on login, begun from origin/login" in titles
 
 
+def _append(repo: Repo, topic: str, **fields: object) -> None:  # noqa: F811
+    """Add an entry to a thread, as a push can contain it."""
+    log = repo.log(topic)
+    last = json.loads(log.read_bytes().splitlines()[-1])
+    entry_id = f"{last['entry_id'][:18]}{len(log.read_bytes()):08d}"
+    line = {
+        **{key: last[key] for key in ("type", "thread_topic", "timestamp")},
+        "id": f"entry:{entry_id}",
+        "entry_id": entry_id,
+        "agent": "Codex (Pat)",
+        "entry_type": "Note",
+        "title": "From elsewhere",
+        "body": "",
+        "parents": [last["entry_id"]],
+        **fields,
+    }
+    log.write_bytes(log.read_bytes() + json.dumps(line).encode() + b"\n")
+
+
+def test_a_pushed_move_does_not_choose_the_files(repo: Repo) -> None:  # noqa: F811
+    repo.git("branch", "elsewhere")
+    ask_for(repo, "login", "work done")
+    _append(repo, "login", action="move", thread_branch="elsewhere")
+    assert reasons(repo)["login"] == (
+        "it is not recorded as said here that it belongs to elsewhere. To have it "
+        "started there: wc run login --from elsewhere"
+    )
+    (start,) = plan(repo, "login", "--from", "elsewhere")["start"]
+    assert start["branch"] == "elsewhere"
+
+
+@pytest.mark.parametrize(
+    "name", ["x;touch ran", "x/../../../out", "A sentence. And another.", "x" * 200]
+)
+def test_a_pushed_name_is_none_of_ours(repo: Repo, name: str) -> None:  # noqa: F811
+    """Names are part of commands in prompts, and of paths of worktrees."""
+    ask_for(repo, "login", "work done")
+    _append(repo, "login", action="rename", new_topic=name)
+    assert repo.json("read", "login")["topic"] == "login"
+    (start,) = plan(repo)["start"]
+    assert start["worktree"].endswith("app-wt-login")
+    assert name not in start["command"][-1]
+
+
+def test_a_pushed_gate_opens_nothing(repo: Repo) -> None:  # noqa: F811
+    ask_for(repo, "login", "work done")
+    repo.ok("gate", "login", "--until", "3000-01-01")
+    gate = repo.json("read", "login")["entries"][-1]["id"]
+    _append(repo, "login", action="gate", gates=[{"change": "pass", "id": f"{gate}.1"}])
+    assert events(repo) == []
+    assert reasons(repo)["login"].startswith("its ball is not recorded as passed here")
+
+
 def test_the_plan_says_where_the_files_come_from(repo: Repo) -> None:  # noqa: F811
     ask_for(repo, "login", "work done")
     assert plan(repo)["start"][0]["from"] == "main"

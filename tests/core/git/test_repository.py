@@ -360,3 +360,21 @@ def test_linked_worktrees_besides_that_of_the_branch(
     git(top, "worktree", "remove", "--force", "--force", tmp_path / BRANCH)
     found.append(repository.has_linked_besides(find(top), BRANCH))
     assert found == [False, False, True, True]
+
+
+def test_a_bare_repository_among_the_files_of_another_is_none(
+    git: Git, top: Path
+) -> None:
+    """It came with them, and its configuration names programs that git starts."""
+    git(top, "init", "-q", "--bare", "sub")
+    for folder in (top / "sub", top / "sub/refs"):
+        repository = find(folder)
+        assert (repository.top, repository.common) == (str(top), f"{top}/.git")
+
+
+def test_a_ref_leads_nowhere_else(git: Git, top: Path) -> None:
+    tip = git(top, "rev-parse", "HEAD").strip()
+    git(top, "update-ref", "refs/remotes/origin/evil", tip)
+    git(top, "branch", "codex/x")
+    name = "refs/heads/codex/../../remotes/origin/evil"
+    assert repository.resolve(find(top), name) == ""

@@ -4,12 +4,12 @@ entries, and the tools of the server, which cannot write."""
 from __future__ import annotations
 
 import os
-import shutil
 
 from wc_cli.agents.install.changes import executable
 from wc_cli.agents.launcher import is_ours
 from wc_cli.run import table
 from wc_core.base import toolnames
+from wc_core.base.programs import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def prefixes(site: InstallSite, names: tuple[str, ...] = COMMANDS) -> tuple[str,
 def allowed_programs(site: InstallSite) -> tuple[str, ...]:
     """The possible names of our command. The system's ``wc`` only counts words, so the
     name is ours to allow; another program that PATH leads to could do anything."""
-    path = shutil.which("wc", path=site.env.get("PATH", ""))
-    is_harmless = path is None or os.path.dirname(os.path.realpath(path)) in _SYSTEM
-    return PROGRAMS if is_harmless or is_ours(path or "", "wc") else ("wc-cli",)
+    path = find_program(site.env, "wc")
+    is_harmless = not path or os.path.dirname(os.path.realpath(path)) in _SYSTEM
+    return PROGRAMS if is_harmless or is_ours(path, "wc") else ("wc-cli",)
 
 
 def pattern(

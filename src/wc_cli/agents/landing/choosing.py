@@ -32,13 +32,14 @@ from wc_core.base.layout import BRANCH
 from wc_core.base.lean import contextlib
 from wc_core.base.lean.functools import cached_property
 from wc_core.base.names import parse
-from wc_core.base.phrases import counted
+from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import one_line
 from wc_core.base.times import milliseconds
 from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.landingorder import LandingCandidate, landing_order
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import config
+from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.planning.landing import (
     NEWER,
     CountedReview,
@@ -250,6 +251,11 @@ class LandingChooser:
         lands it by name, that of another agent does: the person confirms it."""
         review, topic = thread.state.review, thread.state.topic
         counted = counted_review(thread, self._provenance, self._is_named)
+        if counted.reason and self.context.place.kind != BRANCH_STORE:
+            # Nothing is recorded of a store that wc does not commit.
+            command = f"wc config --global set land.by {quoted(review.by)}"
+            reason = f"{counted.reason}; to have it count: {command}"
+            return counted._replace(reason=reason)
         is_here = self._provenance.of(thread, review.id).kind == HERE
         if not (counted.reason and is_here and self.lands_by_name):
             return counted

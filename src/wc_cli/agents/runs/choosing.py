@@ -23,6 +23,7 @@ from wc_core.edits.activitylog import reading
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.configuration.keys import OFF
 from wc_core.ledger.git import repository
+from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.provenance import RUN, Provenance, may
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, State
 from wc_core.people.activity import loops
@@ -127,9 +128,11 @@ class Chooser:
             agent = self._agent_of(thread.state)
             candidate = RunCandidate(thread.state, agent)
             self._check_origin(thread, agent)
-            return self._complete(candidate, row)
+            completed = self._complete(candidate, row)
+            self._check_files(thread, completed.place)
         except WcError as error:
             return candidate._replace(obstacle=one_line(error.message.rstrip(".")))
+        return completed
 
     def _agent_of(self, state: State) -> str:
         """Return the agent, by its canonical name, whose move it is or would be."""
@@ -261,9 +264,13 @@ class Chooser:
 
         if not may(RUN, origin, is_named):
             topic, recipient = quoted(state.name), quoted(state.ball or agent)
+            command = f"wc handoff {topic} --to {recipient} --reason '…'"
+            if self.context.place.kind != BRANCH_STORE:
+                # Nothing is recorded of a store that wc does not commit.
+                command = f"wc config --global set run.from own {quoted(sender)}"
             raise ConflictError(
                 f"its ball {origin.text('passed')} (from {sender}). "
-                f"To have it started: wc handoff {topic} --to {recipient} --reason '…'"
+                f"To have it started: {command}"
             )
 
     def _place_obstacles(
@@ -306,6 +313,26 @@ class Chooser:
             yield "a loop runs in its worktree"
         for program in agents_in(path):
             yield f"{program} runs in its worktree"
+
+    def _check_files(self, thread: Thread, place: RunPlace | None) -> None:
+        """Raise ConflictError if an entry from elsewhere has chosen the branch that an
+        agent would work on: its files decide what a client runs."""
+        state = thread.state
+        if place is None or place.start or parse(state.ball or "").seat:
+            return
+        if place.branch not in {state.branch, state.name} or place.branch in {
+            state.topic,
+            self.request.start,
+        }:
+            return
+        origin = self._provenance.of_branch(thread, place.branch)
+        if not may(RUN, origin, lambda: senders.ANYONE in self.own.run_from):
+            topic, branch = quoted(state.name), quoted(place.branch)
+            raise ConflictError(
+                f"it {origin.text('said')} that it belongs to "
+                f"{one_line(place.branch)}. "
+                f"To have it started there: wc run {topic} --from {branch}"
+            )
 
     def _places_of(self, agent: str) -> Places:
         if agent not in self._places:

@@ -246,8 +246,8 @@ def _outcome(
             return None
     if not _may_run(context, options, item):
         remark(
-            f"note: not run, because it is not approved on this machine: "
-            f"{one_line(item.gate.value)} (run wc gate check in a terminal, "
+            f"note: not run, because no person has approved it on this machine: "
+            f"{one_line(item.gate.value)} (a person runs wc gate check in a terminal, "
             f"or with --yes)"
         )
         return None

@@ -22,12 +22,14 @@ from wc_core.base.values import NamedTuple
 from wc_core.edits.review.points import work_branch
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.planning.landing import LandingBranches
+from wc_core.ledger.provenance import HERE, Provenance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.provenance import EntryOrigin
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.proposals import Draft
     from wc_core.ledger.threads.reader import StoreReader, Thread
@@ -98,7 +100,9 @@ def approval_of(
     if not repositories.is_object_id(commit):
         return Approval(branch)
     if commit not in draft.commit_refs:
-        _check_seen(thread, Approval(branch, commit), reviewer, repository, env)
+        origin = Provenance(reader.layout).of_branch(thread, branch)
+        approval = Approval(branch, commit)
+        _check_seen(thread, approval, origin, reviewer, repository, env)
     return Approval(branch, commit)
 
 
@@ -113,11 +117,13 @@ def reviewed_branch(thread: Thread, author: str, repository: Repository) -> str:
 def _check_seen(
     thread: Thread,
     approval: Approval,
+    origin: EntryOrigin,
     reviewer: Reviewer,
     repository: Repository,
     env: Mapping[str, str],
 ) -> None:
-    """Raise ConflictError if a reviewer cannot have seen what they approve."""
+    """Raise ConflictError if a reviewer cannot have seen what they approve. ``origin``
+    is that of what says that the thread belongs to the branch."""
     branch, commit = approval
     git = Git(repository.common, {**env, **NO_NETWORK}, bare=True)
     name, place = quoted(thread.name), f"{one_line(branch)} is at {commit[:SHORT]} here"
@@ -135,6 +141,16 @@ def _check_seen(
     if shown_branch == branch and not _contains(git, last_seen, commit):
         raise ConflictError(
             f"{place}, and wc review showed you {last_seen[:SHORT]}.", hint
+        )
+    if shown_branch not in {"", branch}:
+        raise ConflictError(
+            f"{name} belongs to {one_line(branch)} now, and wc review showed you "
+            f"{one_line(shown_branch)}.",
+            hint,
+        )
+    if not shown_branch and origin.kind != HERE:
+        raise ConflictError(
+            f"It {origin.text('said')} that {name} belongs to {one_line(branch)}.", hint
         )
 
 
@@ -207,5 +223,5 @@ def _shown(thread: Thread, viewer: Viewer, repository: Repository) -> tuple[str,
 
 
 def _path(thread: Thread, viewer: Viewer, repository: Repository) -> str:
-    name = safe_name(f"{thread.state.first_id} {viewer.key}")
+    name = safe_name(f"{thread.state.topic} {viewer.key}")
     return f"{repository.common}/watercooler/shown/{name}"

@@ -154,7 +154,7 @@ def unwritten_text(unwritten: Mapping[str, str]) -> str:
     examples = {reason: path for path, reason in reversed([*unwritten.items()])}
     parts = [one_line(f"{path} {reason}") for reason, path in examples.items()]
     files = counted(len(unwritten), "file")
-    return f"{BRANCH} has {files} that wc leaves there: {', '.join(parts[::-1])}"
+    return f"{BRANCH} has {files} that are not checked out: {', '.join(parts[::-1])}"
 
 
 def _remove_begun_records(repository: Repository, folder: str) -> None:

@@ -92,6 +92,9 @@ def make_private_folder(path: str) -> None:
     parent = os.path.dirname(path)
     make_folder(parent)
     try:
+        if os.stat(parent).st_uid != os.geteuid():
+            # Such as root in the folder of a user, who could not remove it again.
+            raise PermissionError(errno.EACCES, "belongs to another user", parent)
         os.mkdir(path, 0o700)
         flush_folder(parent)
     except FileExistsError:

@@ -6,16 +6,16 @@ written here, approvals, runs, landings, who the user is. Nothing of it is in
 ``.local``, which a branch can contain. It has the layout of a store, so that the same
 files have the same names in both.
 
-A store outside of git, which nobody can push to, keeps it in its ``.local``.
+A store outside of git, which no one can push to, keeps it in its ``.local``. Where
+git's folder belongs to another user, it lies beside the store's checkout.
 """
 
 from __future__ import annotations
 
 import os
 
-from wc_core.base.layout import Layout
+from wc_core.base.layout import PRIVATE, Layout
 from wc_core.base.lean import hashlib
-from wc_core.base.lean.functools import lru_cache
 from wc_core.ledger.git import repository as repositories
 
 _FOLDER = "watercooler"
@@ -25,25 +25,24 @@ _NAME_LENGTH = 16
 def private_layout(layout: Layout) -> Layout:
     """The layout of that folder for a store and the user of this process. The folder
     may not exist."""
-    user = os.geteuid()
-    if os.path.isdir(layout.root):
-        private = _private_layout(layout.root, user)
-    else:  # once there is a store, it may be in a repository
-        private = _private_layout.__wrapped__(layout.root, user)
-    try:
-        is_own = os.lstat(private.root).st_uid == os.geteuid()
-    except OSError:
-        is_own = True  # there is none yet
-    # Somebody who may write to git's folder could have made it first.
-    return private if is_own else Layout(f"{private.root}-of-another-user")
-
-
-@lru_cache(maxsize=64)
-def _private_layout(root: str, user: int) -> Layout:
-    repository = repositories.find(root)
+    root, user = layout.root, os.geteuid()
+    repository = repositories.find(root) if os.path.isdir(root) else None
     if repository is None:
         return Layout(f"{root}/.local/private")
-    # Two homes can have a checkout each, and two users can share a repository.
-    data = os.fsencode(f"{user}:{root}")
-    digest = hashlib.new("sha256", data, usedforsecurity=False).hexdigest()
-    return Layout(f"{repository.common}/{_FOLDER}/{digest[:_NAME_LENGTH]}")
+    if _owner(repository.common) != user:
+        # What others own is left to them; the folder of a checkout is in the home.
+        return Layout(f"{root}{PRIVATE}")
+    # Two homes can have a checkout each.
+    digest = hashlib.new("sha256", os.fsencode(root), usedforsecurity=False).hexdigest()
+    private = f"{repository.common}/{_FOLDER}/{digest[:_NAME_LENGTH]}"
+    # Someone who may write to git's folder could have made it first.
+    is_own = _owner(private) in {user, None}
+    return Layout(private if is_own else f"{root}{PRIVATE}")
+
+
+def _owner(path: str) -> int | None:
+    """The user who owns a file or folder; ``None`` if it does not exist."""
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None

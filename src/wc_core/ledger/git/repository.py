@@ -106,8 +106,12 @@ def containing(folder: str) -> Repository | None:
         if gitdir:
             return Repository(_common_dir(gitdir), gitdir, folder)
         if _is_git_dir(folder):
-            # Inside a .git folder or a bare repository there is no worktree.
-            return Repository(_common_dir(folder), folder, "")
+            # Inside a .git folder or a bare repository there is no worktree. One that
+            # is a part of another's files came with them: its configuration names
+            # programs, which git would start.
+            outer = containing(os.path.dirname(folder))
+            is_part = outer is not None and outer.top and outer.common != folder
+            return outer if is_part else Repository(_common_dir(folder), folder, "")
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
@@ -184,6 +188,8 @@ def resolve(repository: Repository, ref: str, *, strict: bool = False) -> str:
     ``strict``, OSError is raised.
     """
     for _ in range(_MAX_SYMREFS):
+        if ".." in ref:
+            return ""  # no ref has that, and as a path it would lead elsewhere
         place = repository.gitdir if ref == "HEAD" else repository.common
         text = _read_text(f"{place}/{ref}", strict=strict).strip()
         text = text or _packed_refs(repository, strict=strict).get(ref, "")

@@ -11,7 +11,7 @@ import os
 from itertools import count
 
 from wc_core.base.errors import InvalidInputError, StorageError
-from wc_core.base.layout import EARLY, IN_TREE
+from wc_core.base.layout import EARLY, IN_TREE, PRIVATE
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository as repositories
@@ -90,7 +90,7 @@ def set_aside(repository: Repository, env: Mapping[str, str]) -> list[str]:
 def _is_beside(name: str) -> bool:
     """Whether a folder beside the stores is not one: it was set aside, or has only
     the sessions that wait for a store."""
-    return _ORPHANED in name or name.endswith(EARLY)
+    return _ORPHANED in name or name.endswith((EARLY, PRIVATE))
 
 
 def checkouts(env: Mapping[str, str]) -> list[str]:

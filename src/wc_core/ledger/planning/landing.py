@@ -179,6 +179,11 @@ def own_landing_obstacles(
     What the store says that it ``needs`` can come with a push. So a thread has to be
     approved, whatever it says, unless a person lands it ``by_name``.
     """
+    if thread.landing.commit:
+        on_branch = list(_branch_obstacles(thread, branches, must_be_approved=False))
+        if any(item.code in {HAS_LANDED, HAS_CHANGED} for item in on_branch):
+            yield from on_branch
+            return
     outcome = thread.review.outcome
     must_be_approved = needs == _NEEDS_APPROVED or not by_name
     if must_be_approved and outcome != APPROVED:

@@ -4,6 +4,7 @@ to its state."""
 from __future__ import annotations
 
 from wc_core.base import ulid
+from wc_core.base.layout import is_slug
 from wc_core.base.names import Directory, parse
 from wc_core.ledger.threads.gates import changed_gates
 from wc_core.ledger.threads.landings import NO_LANDING, landed
@@ -225,7 +226,8 @@ class _Folding:
     def _add_rare(self, entry: Entry) -> None:
         if entry.thread_branch:
             self.branch = entry.thread_branch
-        if entry.new_topic:
+        # A push can contain any text, and names are part of commands and paths.
+        if is_slug(entry.new_topic):
             self.names.pop(entry.new_topic, None)  # to insert it at the end
             self.names[entry.new_topic] = None
         if entry.supersedes == self.first_id and entry.action in CORRECTIONS:

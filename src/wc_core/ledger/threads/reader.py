@@ -50,7 +50,7 @@ _RETRY_DELAYS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 _WRITE_SECONDS = 2.0
 
 # A larger meta.json is not ours: it is damage, and the log is read instead.
-MAX_META_BYTES = 64 * 1024 * 1024
+MAX_META_BYTES = 4 * 1024 * 1024
 
 
 class Thread(NamedTuple):

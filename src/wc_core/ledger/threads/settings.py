@@ -42,6 +42,8 @@ SYNC = ("background", "inline", "off")
 
 # More than enough; a greater number than the maximum counts as the maximum.
 _MAX_DIGITS = 100
+# Larger settings are damage: any number of keys would fit into more.
+_MAX_BYTES = 1 << 20
 
 # Later files win.
 FILES = (
@@ -118,7 +120,7 @@ def layers(root: str) -> Iterator[tuple[str, Settings, dict[str, Any]]]:
     that it makes alone, and, for ``config.toml``, its tables."""
     for name in FILES:
         try:
-            data = read_plain(f"{root}/{name}", root)
+            data = read_plain(f"{root}/{name}", root, _MAX_BYTES)
             if data is None:
                 continue
             is_toml = name.endswith(".toml")

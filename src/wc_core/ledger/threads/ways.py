@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _NO_WAYS: Mapping[str, str] = MappingProxyType({})
 # Names of branches are not longer.
 _MOST_SHOWN = 255
+# Of `harvested.jsonl`: more is not read.
+_MAX_BYTES = 16 << 20
 _UNREADABLE = (ValueError, TypeError, LookupError, RecursionError)
 
 
@@ -65,7 +67,7 @@ def _current_ways(layout: Layout) -> Mapping[str, str]:
 @lru_cache(maxsize=8)
 def _ways(layout: Layout, _: tuple[int, ...]) -> Mapping[str, str]:
     try:
-        data = read_plain(layout.harvested, layout.root)
+        data = read_plain(layout.harvested, layout.root, _MAX_BYTES)
     except OSError:
         data = None
     ways: dict[str, str] = {}

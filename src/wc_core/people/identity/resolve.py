@@ -138,7 +138,7 @@ def process_agent(
     """The agent whose process this is, whatever name it gives; empty for a person's.
 
     The variables that agents set for their commands and the programs that started us
-    decide, and ``WATERCOOLER_AGENT`` if it names somebody else than the person. This
+    decide, and ``WATERCOOLER_AGENT`` if it names someone other than the person. This
     stops mistakes and agents that obey, not a program that hides what it is.
     """
     claimed = Asked(env.get("WATERCOOLER_AGENT", "").strip())
@@ -148,6 +148,9 @@ def process_agent(
             return identity.name.agent
     own = {name: env[name] for name in env if name != "WATERCOOLER_AGENT"}
     rule = winning_rule(agent_rules(Asked(), own, settings, evidence, repository))
+    sandbox = sandboxes.current(env)
+    if not rule.value and sandbox is not None:
+        return sandbox.name
     return settings.directory.canonical(names.parse(rule.value)).agent
 
 
