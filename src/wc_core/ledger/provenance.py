@@ -138,8 +138,8 @@ class Provenance:
         ]
         on_it = [entry.id for entry in thread.entries if entry.code_branch == branch]
         origins = [self.of(thread, entry_id) for entry_id in moves[-1:] or on_it]
-        here = [origin for origin in origins if origin.kind == HERE]
-        return (here or origins or [EntryOrigin(BRANCH)])[0]
+        own = [origin for origin in origins if origin.kind == HERE]
+        return (own or origins or [EntryOrigin(BRANCH)])[0]
 
 
 def causes(thread: Thread, since: str) -> Iterator[Entry]:

@@ -24,7 +24,7 @@ def repo(machine: Machine) -> Here:
 
 
 def reviewed(repo: Here, *words: str, env: dict[str, str] | None = None) -> None:
-    """Codex works on login; somebody approves it."""
+    """Codex works on login; someone approves it."""
     work(repo, "login", 3, approved=False)
     repo.ok("say", "login", "--approve", "--to", "Pat", *words, env=env or {})
 
