@@ -25,13 +25,24 @@ pytestmark = pytest.mark.skipif(
 # Runs the words in its arguments as an agent does: none of the three is a terminal.
 # With "raw" it has its terminal's keys for itself in the meantime; with "detached" the
 # command has no terminal at all; "serve" starts our server first, "page" the one with
-# the web page.
+# the web page. "start" starts the server without a connection to it, and "adopt" has
+# adopted it from a client that has ended.
 PROGRAM = """\
-import subprocess, sys, tty
+import ctypes, os, subprocess, sys, tty
 modes, words = sys.argv[1].split(","), sys.argv[2:]
 if "raw" in modes:
     tty.setraw(0)
-server = subprocess.Popen(["wc-observe"]) if "serve" in modes else None
+server = None
+if "serve" in modes or "start" in modes:
+    pipe = subprocess.PIPE if "serve" in modes else None
+    server = subprocess.Popen(["wc-observe"], stdin=pipe)
+if "adopt" in modes:
+    assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+    child = os.fork()
+    if not child:
+        subprocess.Popen(["wc-observe"], stdin=subprocess.PIPE)
+        os._exit(0)
+    os.waitpid(child, 0)
 if "page" in modes:
     server = subprocess.Popen(["wc-observe", "web", "--port", "0"])
 pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
@@ -192,6 +203,11 @@ def test_an_agent_of_the_table_by_its_package(stage: Stage, name: str) -> None:
         ("newagent", "plain", {}, PAT),
         ("emacs", "serve,tty", {}, PAT),
         ("newagent", "page", {}, PAT),
+        # What starts everything, and what adopts what others started.
+        ("newagent", "start", {}, PAT),
+        ("newagent", "start,detached", {}, PAT),
+        ("newagent", "adopt", {}, PAT),
+        ("supervisord", "serve", {}, PAT),
     ],
 )
 def test_others(

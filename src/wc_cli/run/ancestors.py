@@ -130,12 +130,14 @@ def _reads_keys(path: str) -> bool:
 
 
 def _is_parent_of_server(pid: int) -> bool:
-    """Return whether a process started our MCP server, directly or through a shell."""
+    """Return whether a process started our MCP server, directly or through a shell, and
+    speaks to it."""
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children", encoding="utf-8") as file:
-                if any(map(_is_server, file.read().split())):
-                    return True
+                children = file.read().split()
+            if any(_is_server(child) and _speaks_to(pid, child) for child in children):
+                return True
     except OSError:
         return False  # it has ended, or the kernel keeps no such list
     return False
@@ -147,6 +149,26 @@ def _is_server(pid: str) -> bool:
     except OSError:
         return False
     return _names_server(words)
+
+
+def _speaks_to(pid: int, child: str) -> bool:
+    """Return whether a process holds the other end of its child's standard input. A
+    process that adopted the server of a client that has ended does not, nor does one
+    that only starts it. The other end of a socket cannot be seen: any socket counts.
+    """
+    folder = f"/proc/{pid}/fd"
+    try:
+        read_from = os.readlink(f"/proc/{child}/fd/0")
+        kind = read_from.partition(":")[0]
+        if kind not in {"pipe", "socket"}:
+            return False
+        wanted = read_from if kind == "pipe" else "socket:"
+        return any(
+            os.readlink(f"{folder}/{name}").startswith(wanted)
+            for name in os.listdir(folder)
+        )
+    except OSError:
+        return False
 
 
 def _names_server(words: tuple[str, ...]) -> bool:

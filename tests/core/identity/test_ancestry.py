@@ -66,6 +66,12 @@ CONNECTED = _program("/usr/bin/newagent")._replace(has_server=_yes)
         ([SH, TUI, PROMPT], "Agent"),
         ([SH, CONNECTED, PROMPT], "Agent"),
         ([SH, _node(), CLINE], "Cline"),
+        # Adopters of a server whose client has ended, and what starts everything.
+        ([SH, CONNECTED._replace(pid=1)], ""),
+        ([SH, _program("/bin/systemd", "--user")._replace(has_server=_yes)], ""),
+        ([SH, _program("/sbin/docker-init", "--")._replace(has_server=_yes)], ""),
+        ([_program("python3", "/bin/supervisord")._replace(has_server=_yes)], ""),
+        ([SH, CLINE._replace(pid=1)], "Cline"),
         # Editors are people's.
         ([_program("git", "commit"), _program("/usr/share/code/code")], ""),
         ([SH, _program("emacs")._replace(has_server=_yes)], ""),

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _RUNTIMES = frozenset({"node", "nodejs", "bun", "deno"})
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh", "nu", "pwsh", "tcsh"})
 _SCHEDULERS = frozenset({"cron", "crond", "atd", "anacron", "fcron"})
+# They adopt programs whose parent has ended, or start whatever they are configured to,
+# so that a server of ours among their children says nothing about them.
+_ADOPTERS = frozenset({"init", "systemd", "launchd", "tini", "docker-init"}) | {
+    *("dumb-init", "catatonit", "conmon", "supervisord", "runsv", "s6-supervise"),
+    *("s6-svscan", "tmux", "tmux: server", "screen", "sshd"),
+}
+_FIRST_PROCESS = 1
 # People click in them, and their hooks and tasks belong to people, whatever else they
 # run.
 _EDITORS = frozenset(
@@ -46,7 +53,7 @@ class Ancestor(NamedTuple):
     - ``leads_session``: whether it is the first process of its session
     - ``reads_keys``: returns whether a program reads the keys of that terminal one by
       one, instead of whole lines
-    - ``has_server``: returns whether it started an MCP server of ours
+    - ``has_server``: returns whether an MCP server of ours is among its children
     - ``pid``: its process id; 0 if unknown
     """
 
@@ -95,7 +102,7 @@ def agent_above(ancestors: Iterable[Ancestor], env: Mapping[str, str]) -> str:
             return ""
         if not guess or process.name in _SHELLS:
             continue
-        if process.has_server() or _reads_keys_of_script(process):
+        if _started_server(process) or _reads_keys_of_script(process):
             return UNKNOWN
         if process.name in _RUNTIMES and not process.terminal:
             without_terminal = True
@@ -143,6 +150,16 @@ def _belongs_to_person(process: Ancestor) -> bool:
         return True
     paths = "\n".join((*process.words[:1], process.script))
     return _SERVER in paths and _EDITORS_SERVER.search(paths) is not None
+
+
+def _started_server(process: Ancestor) -> bool:
+    """Whether a process started an MCP server of ours, as agents do, and did not merely
+    adopt one."""
+    if process.pid == _FIRST_PROCESS:
+        return False
+    # Some are scripts: python3 /usr/bin/supervisord.
+    programs = {program_name((word,)) for word in process.words[:2]}
+    return not programs & _ADOPTERS and process.has_server()
 
 
 def _reads_keys_of_script(process: Ancestor) -> bool:
