@@ -271,6 +271,11 @@ SHAPES = {
         {"followup_message": "{}"},
     ),
     "opencode": ("{}", "{}", "{}"),
+    "copilot": (
+        {"additionalContext": "{}"},
+        {"additionalContext": "{}"},
+        {"decision": "block", "reason": "{}"},
+    ),
 }
 
 
@@ -309,6 +314,55 @@ def test_who_asks_is_known_by_the_client_where_nothing_else_says(repo: Repo) -> 
     repo.ok("new", "auth", "--title", "T")
     assert Agent(repo, "gemini").start().count("Gemini CLI (Pat)") == 1
     assert "you are Pat." in Agent(repo, "other").start()
+
+
+COPILOT = SLOWLY | {"COPILOT_CLI": "1"}
+
+
+def test_a_client_that_runs_the_hooks_of_another_is_itself(repo: Repo) -> None:
+    """Copilot CLI runs the project's .claude/settings.json."""
+    repo.ok("new", "auth", "--title", "T", "--to", "Claude Code", "--force")
+    agent = Agent(repo, "claude")
+    answer = json.loads(agent.hook("session-start", COPILOT))
+    assert "you, Copilot CLI (Pat)." in answer["additionalContext"]
+    assert agent.hook("stop", COPILOT) == ""
+    repo.ok(
+        "handoff", "auth", "--to", "Copilot CLI (Pat)", "--reason", "Yours", "--force"
+    )
+    answer = json.loads(agent.hook("user-prompt", COPILOT))
+    assert '"auth": its ball came to you' in answer["additionalContext"]
+    assert json.loads(agent.hook("stop", COPILOT))["decision"] == "block"
+    # It cannot be woken, so its hook does not wait.
+    words = ("wait", "--hook", "wake", "--client", "claude")
+    sent = json.dumps({"session_id": "s1", "cwd": str(repo.path)}).encode()
+    done = repo.wc(*words, feed=sent, env=COPILOT)
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("client", "variables", "expected"),
+    [
+        ("claude", "CLAUDECODE", "claude"),
+        ("claude", "", "claude"),
+        ("claude", "COPILOT_CLI", "copilot"),
+        # Copilot CLI in Claude Code.
+        ("claude", "COPILOT_CLI CLAUDECODE", "copilot"),
+        # Claude Code in Codex, which runs no hooks of others.
+        ("claude", "CODEX_THREAD_ID CLAUDECODE", "claude"),
+        ("claude", "GOOSE_TERMINAL", "goose"),
+        ("claude", "COPILOT_AGENT", "claude"),
+        # Started by Claude Code.
+        ("codex", "CLAUDECODE", "codex"),
+        ("codex", "CLAUDECODE CODEX_THREAD_ID", "codex"),
+        ("qwen", "CLAUDECODE", "qwen"),
+        ("other", "COPILOT_CLI", "other"),
+    ],
+)
+def test_which_client_runs_a_hook(client: str, variables: str, expected: str) -> None:
+    env = dict.fromkeys(variables.split(), "1")
+    assert dialects.client_of_hook(client, env) == expected
+    named = {**env, "WATERCOOLER_AGENT": client}
+    assert dialects.client_of_hook(client, named) == client
 
 
 @pytest.mark.parametrize("client", ["claude", "codex", "qwen"])

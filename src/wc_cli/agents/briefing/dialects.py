@@ -11,6 +11,8 @@ keep an agent from stopping, every client expects an object. The clients' docume
 - cursor: https://cursor.com/docs/hooks; it does not say that a prompt takes a context,
   but Cursor 3.20 takes one
 - opencode has none; `wc install` adds a plugin that calls us as Claude Code does
+- copilot: docs.github.com/copilot (hooks reference). In a trusted folder it runs the
+  project's ``.claude/settings.json``, as of 1.0.102
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from __future__ import annotations
 import os
 from types import MappingProxyType
 
-from wc_core.base.agents import AGENTS
+from wc_core.base.agents import AGENTS, row_of
 from wc_core.base.lean import json
+from wc_core.base.names import SPELLINGS, fold
 from wc_core.base.values import NamedTuple
+from wc_core.people.identity.environment import agents_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +93,11 @@ _SHAPES: Mapping[str, Any] = {
     "additional": lambda text, _: {"additional_context": text},
     "prompt": lambda text, _: {"continue": True, "additional_context": text},
     "followup": lambda text, _: {"followup_message": text},
+    "flat": lambda text, _: {"additionalContext": text},
+    "decision": lambda text, _: {
+        "permissionDecision": "deny",
+        "permissionDecisionReason": text,
+    },
     "permission": lambda text, _: {
         "permission": "deny",
         "user_message": text,
@@ -131,6 +140,15 @@ DIALECTS: Mapping[str, Dialect] = {
         tool_shapes=("", "text"),
     ),
 }
+# Clients that run the hooks of others; `wc install` writes none for them.
+_GUESTS: Mapping[str, Dialect] = {
+    "copilot": Dialect(
+        "Copilot CLI",
+        shapes=("flat", "flat", "block"),
+        tool_shapes=("", "flat"),
+        refusal="decision",
+    ),
+}
 _PLAIN = Dialect("")
 
 
@@ -150,7 +168,28 @@ class HookInput(NamedTuple):
 
 def dialect_of(client: str) -> Dialect:
     """Return the dialect of a client; Claude Code's for an unknown one."""
-    return DIALECTS.get(client, _PLAIN)
+    return DIALECTS.get(client) or _GUESTS.get(client, _PLAIN)
+
+
+def client_of_hook(client: str, env: Mapping[str, str]) -> str:
+    """Return the client that runs a hook, by the variables that it sets: some run the
+    hooks that were written for ``client``.
+
+    The variables of an agent that usually starts ``client`` may be inherited, and so
+    may any beside those of ``client`` itself, except those of a client that is known to
+    run the hooks of others.
+    """
+    own = row_of(dialect_of(client).agent)
+    if own is None or SPELLINGS.get(fold(env.get("WATERCOOLER_AGENT", ""))) == own.name:
+        return client
+    is_own = any(env.get(variable) for variable in own.variables)
+    for _, agent in agents_in(env):
+        row = row_of(agent)
+        if row is None or row.nesting >= own.nesting:
+            continue
+        if not is_own or row.client in _GUESTS:
+            return row.client or fold(row.name)
+    return client
 
 
 def parse_input(data: bytes) -> HookInput:

@@ -81,6 +81,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     if options.hook not in events:
         remark(f"wc: {options.hook!r} is not an event; one of: {', '.join(events)}")
         return
+    options.client = dialects.client_of_hook(options.client, context.env)
     hook_input, seconds, reply = dialects.HookInput(), limit_ms(context) / 1000, ""
     is_tool = options.hook in dialects.TOOL_EVENTS
     if is_tool:

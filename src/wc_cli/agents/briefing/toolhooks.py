@@ -129,7 +129,9 @@ def _remembering(session: Session, memory: GuardMemory) -> Session:
 
 def _leave_trace(layout: Layout, dialect: Dialect) -> None:
     """Record that the guard of a client runs here, for `wc claims`."""
-    client = next(row.client for row in AGENTS if row.name == dialect.agent)
+    client = next((row.client for row in AGENTS if row.name == dialect.agent), "")
+    if not client:
+        return
     path = layout.guard_trace(client)
     if os.path.lexists(path):
         os.utime(path)

@@ -66,7 +66,10 @@ _LEAST_SECONDS, _MOST_SECONDS = 1.0, 24 * 3600.0
 
 def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
     """Wait for the session that the client names on standard input. Returns if there is
-    nothing to wait for; otherwise it never returns."""
+    nothing to wait for, or if another client runs the hook; otherwise it never
+    returns."""
+    if dialects.client_of_hook(options.client, context.env) != options.client:
+        return
     from wc_cli.agents.briefing import hook  # 8 ms, once, not each time that it wakes
 
     data = hook.read_input(_INPUT_SECONDS, hook.MAX_BYTES)
