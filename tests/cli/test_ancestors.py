@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -167,6 +168,15 @@ def test_an_agent_of_the_table_by_its_program(
     stage.script("../home/.bash_profile", f"PATH={stage.env['PATH']}\n")
     words = [stage.program("cline"), runner, modes, "bash", "-lc", "who"]
     assert stage.name(words, terminal="tty" in modes) == "Cline (Pat)"
+
+
+@pytest.mark.parametrize("title", ["kimi-code", "kimi-co"])
+def test_an_agent_that_renames_its_process(stage: Stage, title: str) -> None:
+    """Its command line has nothing but the title, cut to the room that there is."""
+    kimi = stage.bin / "kimi"
+    shutil.copy(shutil.which("bash") or "", kimi)
+    start = f"exec -a {title} {kimi} -c 'who >said; :'"
+    assert stage.name(["bash", "-c", start]) == "Kimi Code (Pat)"
 
 
 @pytest.mark.parametrize("name", ["cn", "node_modules/@continuedev/cli/dist/cn.js"])

@@ -83,6 +83,7 @@ def _from_proc(pid: int) -> Iterator[Ancestor]:
             partial(_reads_keys, _terminal_path(device)),
             partial(_is_parent_of_server, pid),
             pid,
+            _executable_of(pid),
         )
         pid = parent
         if pid <= 0:
@@ -92,6 +93,15 @@ def _from_proc(pid: int) -> Iterator[Ancestor]:
 def _words_of(pid: int | str) -> tuple[str, ...]:
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         return tuple(os.fsdecode(file.read()).rstrip("\0").split("\0"))
+
+
+def _executable_of(pid: int) -> str:
+    """The path of a process's executable; empty for another user's."""
+    try:
+        # An update of the program has deleted the file, which the kernel says.
+        return os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")
+    except OSError:
+        return ""
 
 
 def _script_of(pid: int, words: tuple[str, ...]) -> str:

@@ -211,6 +211,13 @@ AGENTS = (
         # npm @continuedev/cli 1.5.47 sets no variable for its commands.
         programs=("@continuedev/cli",),
     ),
+    Agent(
+        "Kimi Code",
+        spellings=("kimi", "kimi-code", "kimi-cli"),
+        # Version 2.1.0 sets no variable. Its process renames itself to kimi-code, cut
+        # to the length of its command line: MoonshotAI/kimi-code#407, #3659.
+        programs=("kimi", "kimi-code", "@moonshot-ai/kimi-code"),
+    ),
     Agent("Junie", "jetbrains"),
     Agent(
         "Antigravity",

@@ -55,6 +55,8 @@ class Ancestor(NamedTuple):
       one, instead of whole lines
     - ``has_server``: returns whether an MCP server of ours is among its children
     - ``pid``: its process id; 0 if unknown
+    - ``executable``: the path of its executable; empty if unknown. Programs change the
+      name in their command line
     """
 
     words: tuple[str, ...]
@@ -64,6 +66,7 @@ class Ancestor(NamedTuple):
     reads_keys: Callable[[], bool] = _never
     has_server: Callable[[], bool] = _never
     pid: int = 0
+    executable: str = ""
 
     @property
     def name(self) -> str:
@@ -137,7 +140,8 @@ def _known_agent(process: Ancestor) -> str:
     """The agent in the table that a process belongs to."""
     # Matching takes 4 ms the first time, and most processes run no such script.
     packages = _PACKAGE.findall(f"{process.script}/") if process.script else ()
-    names = (process.name, *reversed(packages))
+    executable = "" if process.script else os.path.basename(process.executable)
+    names = (process.name, *reversed(packages), executable)
     return next((PROGRAMS[name] for name in names if name in PROGRAMS), "")
 
 
