@@ -964,3 +964,45 @@ def test_every_command_with_a_text_takes_it_as_git_does(repo: Repo) -> None:
         ("Took the ball", ""),
         ("Handoff to Codex", "The rest"),
     ]
+
+
+def _named(machine: Machine) -> Repo:
+    repo = machine.repo()
+    repo.git("config", "user.name", "Pat Doe")
+    repo.git("config", "user.email", "Doe@Example.com")
+    repo.ok("new", "auth", "--title", "T", "--as", "Gemini CLI", "--to", "me")
+    return repo
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [
+        ("Pat", "Pat Doe"),
+        ("pat", "Pat Doe"),
+        ("@Pat", "Pat Doe"),
+        ("doe@example.com", "Pat Doe"),
+        ("@Codex", "Codex"),
+        ("Codex (Pat)", "Codex (Pat Doe)"),
+        ("noreply@anthropic.com", "Claude Code"),
+        ("Pat Doe", "Pat Doe"),
+    ],
+)
+def test_a_person_is_understood_by_part_of_the_name(
+    machine: Machine, to: str, expected: str
+) -> None:
+    repo = _named(machine)
+    repo.ok("handoff", "auth", "--to", to, "--as", "Gemini CLI")
+    assert repo.json("read", "auth")["ball"] == expected
+
+
+def test_a_short_name_of_two_people_is_not_understood(machine: Machine) -> None:
+    repo = _named(machine)
+    repo.ok("say", "auth", "-m", "Hello", env={"WATERCOOLER_USER": "Pat Roe"})
+    passing = ("handoff", "auth", "--to", "Pat", "--as", "Gemini CLI")
+    error = repo.fails(3, *passing, "--reason", "Yours")
+    for part in ("Nobody here is called 'Pat'", "Pat Doe", "Pat Roe"):
+        assert part in error
+    repo.ok("say", "auth", "-m", "Hello", env={"WATERCOOLER_USER": "Pat"})
+    # A name that someone has is theirs, whoever else has a longer one.
+    repo.ok(*passing, "--reason", "Yours")
+    assert repo.json("read", "auth")["ball"] == "Pat"

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from wc_core.base import names
-from wc_core.base.agents import AGENTS
+from wc_core.base.agents import AGENTS, agent_of_bot
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.lean import contextlib
-from wc_core.base.names import near_names
+from wc_core.base.names import Name, near_names
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.threads import moves
 from wc_core.ledger.threads.counterparts import in_use
+from wc_core.people.identity import userrecord
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from wc_core.base.agents import Agent
-    from wc_core.base.names import Directory, Name
+    from wc_core.base.names import Directory
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.ledger.threads.settings import Settings
@@ -31,12 +32,18 @@ class Addressees:
     """The participants that ``me`` may pass a ball to without --force."""
 
     def __init__(
-        self, reader: StoreReader, place: Place, rules: Settings, me: Identity
+        self,
+        reader: StoreReader,
+        place: Place,
+        rules: Settings,
+        me: Identity,
+        env: Mapping[str, str],
     ) -> None:
         self.reader = reader
         self.place = place
         self.rules = rules
         self.me = me
+        self.env = env
 
     @property
     def _user(self) -> str:
@@ -47,6 +54,8 @@ class Addressees:
 
     def resolve(self, topic: str, to: str) -> str:
         """The full name in its usual spelling, if it matches exactly one participant.
+        A person is also understood by the first words of their name and by the address
+        that git is configured with.
 
         Raises NotFoundError, with similar names, for an unknown name.
         """
@@ -54,9 +63,10 @@ class Addressees:
         if moves.unknown_parts(to, candidates, self.rules):
             # The expensive list, which opens every thread, only for a rare name.
             candidates = self._all_names() + self._seats()
+            written, to = to, self._understood(to, candidates)
             unknown = moves.unknown_parts(to, candidates, self.rules)
             if unknown:
-                raise self._unknown_name_error(to, unknown)
+                raise self._unknown_name_error(written, unknown)
         if moves.is_relative(to):
             return to
         return self._in_full(to, candidates)
@@ -64,7 +74,35 @@ class Addressees:
     def knows(self, name: str) -> bool:
         """Return whether it is the name of a participant, or of an agent."""
         people = self._all_names() + self._seats()
-        return not moves.unknown_parts(name, people, self.rules)
+        return not moves.unknown_parts(
+            self._understood(name, people), people, self.rules
+        )
+
+    def _understood(self, to: str, people: list[str]) -> str:
+        """A written name with the full names of its agent and tag, where they are
+        short for exactly one person's: ``Pat`` for Pat Doe, ``@Codex``, an address."""
+        owner = self._owner_of(to.strip())
+        if owner:
+            return owner
+        name = names.parse(to.strip().removeprefix("@"))
+        if not moves.unknown_parts(str(name), people, self.rules):
+            return str(name)
+        # The tags of agents are persons, too.
+        participants = map(names.parse, people)
+        persons = [part for name in participants for part in (name.agent, name.tag)]
+        agent, tag = (_person_of(part, persons) for part in (name.agent, name.tag))
+        return str(Name(agent, name.seat, tag))
+
+    def _owner_of(self, address: str) -> str:
+        """The participant whom git knows by an address: the person of this machine or
+        a known agent; empty for any other."""
+        repository, root = self.place.repository, self.place.root
+        configured = userrecord.configured_user(repository, self.env).user
+        recorded = userrecord.recorded_user(root, self.env).user
+        addresses = {user.email.casefold() for user in (configured, recorded)} - {""}
+        if address.casefold() in addresses and not agent_of_bot("", address):
+            return names.parse(self.me.behind or self._user).agent
+        return agent_of_bot("", address)
 
     def _unknown_name_error(self, to: str, unknown: list[str]) -> NotFoundError:
         suggested = self._suggested_names()
@@ -140,6 +178,19 @@ class Addressees:
         agents = (agent.name for agent in AGENTS if _is_installed(agent))
         people = [*self._people(), *self._configured_people(""), *agents]
         return list(dict.fromkeys(people))
+
+
+def _person_of(short: str, persons: Iterable[str]) -> str:
+    """The only one of the names that begins with the words of ``short``; ``short``
+    itself if there is none, or more than one."""
+    wanted = short.casefold().split()
+    matching = {
+        names.fold(person): person
+        for person in persons
+        if wanted and person.casefold().split()[: len(wanted)] == wanted
+    }
+    exact = names.fold(short) in matching
+    return next(iter(matching.values())) if len(matching) == 1 and not exact else short
 
 
 def _full_names(name: Name, people: Iterable[str], directory: Directory) -> list[str]:

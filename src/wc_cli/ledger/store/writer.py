@@ -94,6 +94,7 @@ class StoreWriter:
         self.place = place
         self.author = author
         self.rules = rules
+        self._env = env
         self.reader = StoreReader(place.root)
         self.layout = self.reader.layout
         self.upkeep = Upkeep(self.reader, env, rules, meta_author)
@@ -147,15 +148,16 @@ class StoreWriter:
             draft = kinds.as_remark(draft)
         topic = drafts.topic_for(draft, self.reader, self.place)
         if draft.to and not draft.force:
-            me = self.author.identity
-            addressees = Addressees(self.reader, self.place, self.rules, me)
-            draft = draft._replace(to=addressees.resolve(topic, draft.to))
+            draft = draft._replace(to=self._addressees().resolve(topic, draft.to))
         return draft._replace(topic=topic)
 
     def knows(self, name: str) -> bool:
         """Return whether a ball could be passed to this name without --force."""
+        return self._addressees().knows(name)
+
+    def _addressees(self) -> Addressees:
         me = self.author.identity
-        return Addressees(self.reader, self.place, self.rules, me).knows(name)
+        return Addressees(self.reader, self.place, self.rules, me, self._env)
 
     def write_index(self, page: bytes) -> str:
         """Write the page that lists all threads. Returns its path."""
