@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -220,3 +221,28 @@ def test_the_main_worktree_can_be_a_seat(repo: Repo) -> None:
     repo.ok("take", "here", env=claude)
     assert "here" in repo.ok("list", "--mine", env=claude).out
     assert "here" not in linked.ok("list", "--mine", env=claude).out
+
+
+@pytest.mark.parametrize(
+    "configured", ["Pat\tDoe", "Pat \x01 Doe", "\x1bPat\u200bDoe", "Pat Doe\x7f"]
+)
+def test_control_characters_in_gits_name_count_as_blanks(
+    repo: Repo, configured: str
+) -> None:
+    repo.git("config", "user.name", configured)
+    repo.ok("say", "x", "-m", "Hello")
+    assert "x" in repo.ok("list").out
+    assert repo.json("whoami")["name"] == "Pat Doe"
+    assert repo.json("whoami", env={"CODEX_THREAD_ID": "a"})["name"] == (
+        "Codex (Pat Doe)"
+    )
+    sent = json.dumps({"session_id": "s", "cwd": str(repo.path)}).encode()
+    words = ("brief", "--hook", "session-start", "--client", "claude")
+    assert "Claude Code (Pat Doe)" in repo.ok(*words, feed=sent).out
+
+
+def test_an_error_says_whose_name_it_is(repo: Repo) -> None:
+    error = repo.fails(2, "whoami", env={"WATERCOOLER_USER": "a\tb"})
+    assert "'a\\tb', from WATERCOOLER_USER, cannot be a name" in error
+    repo.git("config", "user.name", "Pat" * 80)
+    assert ", from git's user.name, is longer than" in repo.fails(2, "whoami")

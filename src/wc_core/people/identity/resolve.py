@@ -116,7 +116,7 @@ def identify(
     if not name.tag and names.fold(name.agent) == names.fold(person):
         agents_tag = _unbracketed(user.value)
         return Identity(name, agent.name, person=True, agents_tag=agents_tag)
-    tag = name.tag or _unbracketed(checked_name(user.value))
+    tag = name.tag or _unbracketed(checked_name(user.value, _origin(user)))
     places = tuple(worktree_rules(repository, settings, env))
     seat = winning_rule(seat_rules(name, asked, env, places))
     full = Name(name.agent, name.seat or _unbracketed(seat.value), tag)
@@ -174,10 +174,15 @@ def _person(user: Rule, person: str) -> Identity:
             "It is not known who you are.",
             "Set it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
         )
-    name = Name(checked_name(person))
+    name = Name(checked_name(person, _origin(user)))
     _refuse_reserved(name)
     source = GIT_USER if user.name in _GIT_RULES else "user"
     return Identity(name, source, person=True, agents_tag=_unbracketed(user.value))
+
+
+def _origin(user: Rule) -> str:
+    """Where the name of the user is from, for errors."""
+    return "git's user.name" if user.name in _GIT_RULES else user.name
 
 
 def _branch_of_seat(
@@ -281,8 +286,14 @@ def _configured(repository: Repository | None, env: Mapping[str, str]) -> Person
 
 
 def _person_of(user: Person) -> str:
-    """The name of a user, unless it is a bot."""
-    return "" if agent_of_bot(*user) else user.name
+    """The name of a user, unless it is a bot. Git accepts tabs and control characters
+    in it; they count as blanks."""
+    if agent_of_bot(*user):
+        return ""
+    if user.name.isprintable():
+        return user.name
+    printable = (char if char.isprintable() else " " for char in user.name)
+    return " ".join("".join(printable).split())
 
 
 def _system_only(env: Mapping[str, str]) -> Mapping[str, str]:
@@ -345,19 +356,20 @@ def worktree_rules(
         yield Rule(rule, seat if seat and _is_fit(seat) else "")
 
 
-def checked_name(text: str) -> str:
-    """A name, or part of one, stripped. Raises InvalidInputError if it is too long or
-    has unprintable characters."""
+def checked_name(text: str, origin: str = "") -> str:
+    """A name, or part of one, stripped. Raises InvalidInputError, which says that it is
+    from ``origin``, if it is too long or has unprintable characters."""
     clean = text.strip()
     if _is_fit(clean):
         return clean
+    source = f", from {origin}," if origin else ""
     if not clean.isprintable():
         raise InvalidInputError(
-            f"{text!r} cannot be a name: it has non-printing characters.",
+            f"{text!r}{source} cannot be a name: it has non-printing characters.",
             "Use one line of ordinary characters, such as: Codex@fix (pat)",
         )
     raise InvalidInputError(
-        f"The name {clean[:40]}… is longer than {MAX_NAME_BYTES} bytes.",
+        f"The name {clean[:40]}…{source} is longer than {MAX_NAME_BYTES} bytes.",
         "Use a shorter one.",
     )
 
