@@ -399,6 +399,39 @@ def test_an_agent_names_its_worktree(login: Here, review: Here) -> None:
     assert login.wc("conflicts", "Codex@review").code == 9
 
 
+def test_who_wrote_last_names_a_worktree(login: Here, review: Here) -> None:
+    """And not who looked at it first, or last."""
+
+    def who() -> object:
+        sides = login.json("radar")["worktrees"]
+        return next(side.get("agent") for side in sides if side["name"] == "review")
+
+    codex, claude = ({"WATERCOOLER_AGENT": name} for name in ("Codex", "Claude Code"))
+    review.ok("whoami", env=claude)
+    review.ok("new", "login", "--title", "a store", env=codex)
+    edit(login, "auth.py", "b = 2", "b = 20")
+    edit(review, "auth.py", "b = 2", "b = 21")
+    review.ok("whoami", env=claude)
+    review.ok("list", env={"CLAUDECODE": "1"})
+    assert who() == "Codex@review"
+    review.ok("say", "login", "-m", "Me too", env=claude)
+    assert who() == "Claude Code@review"
+    review.ok("say", "login", "-m", "Well", "--as", "Gemini CLI")
+    assert who() == "Gemini CLI@review"
+    # A file that an agent writes counts, too; what it reads does not.
+    for tool, expected in (("Read", "Gemini CLI@review"), ("Edit", "Codex@review")):
+        path = str(review.path / "auth.py")
+        sent = {"session_id": "s", "cwd": str(review.path), "tool_name": tool}
+        feed = json.dumps({**sent, "tool_input": {"file_path": path}}).encode()
+        words = ("brief", "--hook", "after-tool", "--client", "codex")
+        review.ok(*words, feed=feed, env={"WATERCOOLER_BRIEF_MS": "60000"})
+        assert who() == expected
+    review.ok("note", "tidying", env=claude)
+    assert who() == "Claude Code@review"
+    review.ok("say", "login", "-m", "My turn", env=codex)
+    assert who() == "Codex@review"
+
+
 def test_worktrees_of_the_same_name(repo: Here, login: Here) -> None:
     (repo.path.parent / "other").mkdir()
     twin = repo.worktree("other/app-wt-login", "twin")

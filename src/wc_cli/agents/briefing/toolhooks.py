@@ -19,7 +19,7 @@ from wc_core.base.layout import Layout
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.text import defused
 from wc_core.base.values import NamedTuple
-from wc_core.edits.guard.toolcalls import ToolCall
+from wc_core.edits.guard.toolcalls import ToolCall, may_write
 from wc_core.ledger.configuration.keys import NOTICE, OFF
 
 TYPE_CHECKING = False
@@ -82,6 +82,8 @@ def after_tool(
 ) -> ToolReply:
     """The answer after a tool was called: its changes to files that others have
     claimed, and predicted conflicts. Renews claims. Raises GitError."""
+    if may_write(ToolCall(hook_input.tool, hook_input.arguments, context.cwd)):
+        _note_writer(context)
     texts = editnews.renewal_lines(context)
     texts += session.advice
     session = session._replace(advice=())
@@ -96,6 +98,15 @@ def after_tool(
     news = editnews.conflict_news(context, session.conflicts)
     session = session._replace(conflicts=news.keys)
     return ToolReply("\n".join(filter(None, (*texts, news.text))), session)
+
+
+def _note_writer(context: Context) -> None:
+    """Record that the agent may have changed files in this worktree."""
+    repository, viewer = context.place.repository, context.viewer
+    if repository is not None and context.place.exists:
+        local = LocalFiles(Layout(context.place.root))
+        with suppress(OSError, WcError):
+            local.note_writer(repository.worktree_id, viewer.identity, viewer.key)
 
 
 def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:

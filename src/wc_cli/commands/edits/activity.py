@@ -104,9 +104,11 @@ def _leave_note(context: Context, options: NoteOptions, query: WorktreeQuery) ->
         thread=_thread(context, options.thread),
         session=sessions.session_of(ancestors.session_process(context.env)),
     )
-    local = context.writer().upkeep.local
+    writer = context.writer()
+    local = writer.upkeep.local
     writing.announce(local.layout, _shared(note, query), query.now_ms)
     local.write_note(_file_name(context, query), presence.render(note))
+    writer.note_writer()
     for other_name, old in presence.read_files(local.layout):
         if old is not None and old.at_ms + old.seconds * 1000 < query.now_ms:
             local.remove_note(other_name)  # it has expired

@@ -1,11 +1,16 @@
-"""The participants who work in a worktree, from their notes in the store and from the
-last ``wc`` commands there."""
+"""The participants who work in a worktree, from their notes in the store, from what
+they wrote there, and from the ``wc`` commands there."""
 
 from __future__ import annotations
 
 import os
 
-from wc_core.attention.status.files import DEFAULT_NAME, MAIN_WORKTREE, MAX_FILE_BYTES
+from wc_core.attention.status.files import (
+    DEFAULT_NAME,
+    LAST_WRITER,
+    MAIN_WORKTREE,
+    MAX_FILE_BYTES,
+)
 from wc_core.base.agents import AGENTS
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
@@ -24,23 +29,28 @@ _SPELLED = {fold(agent.name): agent.name for agent in AGENTS}
 
 
 def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
-    """The agent in a worktree, such as ``Codex@review``; empty if none is known. People
+    """The agent that wrote last in a worktree, such as ``Codex@review``: a note, an
+    entry or a file; otherwise one that ran ``wc`` there. Empty if none is known. People
     are in all worktrees."""
+    folder = f"{layout.local}/me/{side.worktree_id or MAIN_WORKTREE}"
+    agents = _agents_in(layout, folder)
+    if LAST_WRITER in agents:
+        return _label(agents[LAST_WRITER][1], side)
     for note in reading.current_notes(layout, now_ms):
         if note.worktree == side.path:
             return _label(note.agent, side)
-    folder = f"{layout.local}/me/{side.worktree_id or MAIN_WORKTREE}"
-    latest = max(_agents_in(layout, folder), default=(0, ""))
-    return _label(latest[1], side)
+    _, latest = max(agents.values(), default=(0, ""))
+    return _label(latest, side)
 
 
-def _agents_in(layout: Layout, folder: str) -> list[tuple[int, str]]:
-    """The time and the key of each agent that was recorded in a worktree."""
+def _agents_in(layout: Layout, folder: str) -> dict[str, tuple[int, str]]:
+    """The time and the key of each agent that was recorded in a worktree, by the name
+    of the file."""
     try:
         names = names_in(folder, layout.root)
     except WcError:
-        return []
-    agents = []
+        return {}
+    agents = {}
     for name in names:
         try:
             changed = os.lstat(f"{folder}/{name}").st_mtime_ns
@@ -49,7 +59,7 @@ def _agents_in(layout: Layout, folder: str) -> list[tuple[int, str]]:
             continue
         key = key_of(os.fsdecode((data or b"").partition(b"\n")[0]))
         if key and name != DEFAULT_NAME:
-            agents.append((changed, key))
+            agents[name] = (changed, key)
     return agents
 
 

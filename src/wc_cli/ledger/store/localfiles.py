@@ -13,6 +13,7 @@ from wc_core.attention.status import files as statusfiles
 from wc_core.attention.status.files import DEFAULT_NAME
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
+from wc_core.base.layout import safe_name
 from wc_core.base.lean import contextlib
 from wc_core.ledger.threads.jsontext import dumps
 
@@ -205,6 +206,18 @@ class LocalFiles:
                 self.write(path, data)
                 self._remove_old_seats(f"{self.layout.local}/{path}")
         self.stamp.renew()
+
+    def note_writer(self, worktree: str, identity: Identity, key: str) -> None:
+        """Record that an agent wrote in a worktree: an entry, or a file. People are in
+        all worktrees."""
+        if identity.person:
+            return
+        folder = worktree or statusfiles.MAIN_WORKTREE
+        path, data = f"me/{folder}/{statusfiles.LAST_WRITER}", f"{safe_name(key)}\n"
+        if self.has(path, data.encode()):
+            os.utime(f"{self.layout.local}/{path}", follow_symlinks=False)
+        else:
+            self.write(path, data.encode())
 
     def _remove_old_seats(self, path: str) -> None:
         """Remove the files of other seats beside ``path`` that are a month older

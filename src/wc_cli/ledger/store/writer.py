@@ -117,7 +117,17 @@ class StoreWriter:
         if self.place.kind == BRANCH_STORE:
             sharedlines.add_postponed(self.layout)
         with self.upkeep.lock(draft.topic, self.author_name, seconds):
-            return self._write_locked(draft, source)
+            receipt = self._write_locked(draft, source)
+        self.note_writer()
+        return receipt
+
+    def note_writer(self) -> None:
+        """Record that the author wrote in this worktree. Never fails."""
+        repository, identity = self.place.repository, self.author.identity
+        worktree = repository.worktree_id if repository is not None else ""
+        key = self.rules.directory.key(identity.name)
+        with contextlib.suppress(WcError, OSError):
+            self.upkeep.local.note_writer(worktree, identity, key)
 
     def check(self, draft: Draft, now_ms: int) -> None:
         """Raise what `write` would raise now for an entry in an existing thread."""

@@ -29,9 +29,10 @@ of one. The lines::
     7 *                         … and for everyone who is not listed
 
 Who ran ``wc`` in a worktree says ``me/<worktree>/<who>``, for ``wc whoami``, the radar
-and the coverage of guards. The worktree is the name of its folder in git's
-``worktrees``, or `MAIN_WORKTREE`. ``<who>`` is the key in WATERCOOLER_AGENT; where that
-is not set, the agent we run inside, ``=claudecode``; else ``=default``, a person.
+and the coverage of guards, and which agent wrote there last ``me/<worktree>/=wrote``.
+The worktree is the name of its folder in git's ``worktrees``, or `MAIN_WORKTREE`.
+``<who>`` is the key in WATERCOOLER_AGENT; where that is not set, the agent we run
+inside, ``=claudecode``; else ``=default``, a person.
 As a person is the same one everywhere, their file of the main worktree serves where
 there is none. Of an agent with a plain seat in WATERCOOLER_SEAT there is one for each,
 ``=codex@left``, ``=codex@a1b2c3`` for a session: several may share a worktree. The
@@ -68,6 +69,8 @@ FREE_FOLDER = "=free"
 WAITING_FOLDER = "=waiting"
 DEFAULT_NAME = "=default"
 MAIN_WORKTREE = "=main"
+# In a worktree's folder of ``me``: the key of the agent that wrote there last.
+LAST_WRITER = "=wrote"
 
 # One read for each of thousands of files.
 MAX_FILE_BYTES = 1024
