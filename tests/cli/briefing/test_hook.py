@@ -316,6 +316,31 @@ def test_who_asks_is_known_by_the_client_where_nothing_else_says(repo: Repo) -> 
     assert "you are Pat." in Agent(repo, "other").start()
 
 
+def test_a_session_that_enters_a_worktree_gets_the_brief_of_its_seat(
+    repo: Repo,
+) -> None:
+    """With Claude Code's tool: from then on, the session acts there."""
+    path = repo.path / ".claude/worktrees/login"
+    repo.git("worktree", "add", "-q", "-b", "worktree-login", str(path))
+    repo.ok("new", "auth", "--title", "Passkeys", "--to", "Claude Code@login")
+    agent = Agent(repo, "claude")
+    assert "Passkeys" not in agent.start()
+    places: tuple[dict[str, Any], ...] = (
+        {"cwd": str(path)},
+        {"tool_response": {"worktreePath": str(path)}},
+    )
+    for place in places:
+        sent = {"tool_name": "EnterWorktree", **place}
+        answer = json.loads(agent.hook("after-tool", **sent))
+        brief = answer["hookSpecificOutput"]["additionalContext"]
+        assert "you are Claude Code@login (Pat)" in brief
+        assert "Passkeys" in brief
+    assert agent.hook("after-tool", tool_name="Read", cwd=str(path)) == ""
+    answer = json.loads(agent.hook("after-tool", tool_name="ExitWorktree"))
+    brief = answer["hookSpecificOutput"]["additionalContext"]
+    assert "nothing waits for you, Claude Code (Pat)" in brief
+
+
 COPILOT = SLOWLY | {"COPILOT_CLI": "1"}
 
 
@@ -667,7 +692,9 @@ def test_what_is_installed_are_commands_that_we_understand(
         events.append(said.hook)
     # Cursor's hook of a prompt can add nothing to it.
     assert set(dialects.EVENTS) - set(events) <= {"user-prompt"}
-    assert {one.keys[-1] for one in added} <= {*dialects.dialect_of(client).events}
+    dialect = dialects.dialect_of(client)
+    names = {*dialect.events, *dialect.tool_events[1:]}
+    assert {one.keys[-1] for one in added} <= names
     inside = project if scope == "project" else tmp_path
     assert all(one.path.is_relative_to(inside) for one in part.changes)
 

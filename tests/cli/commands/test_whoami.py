@@ -246,3 +246,47 @@ def test_an_error_says_whose_name_it_is(repo: Repo) -> None:
     assert "'a\\tb', from WATERCOOLER_USER, cannot be a name" in error
     repo.git("config", "user.name", "Pat" * 80)
     assert ", from git's user.name, is longer than" in repo.fails(2, "whoami")
+
+
+def _client_worktree(repo: Repo, folder: str, branch: str) -> Repo:
+    path = (repo.path / folder).resolve()
+    begin = ["-b", branch] if branch else ["--detach"]
+    repo.git("worktree", "add", "-q", *begin, str(path))
+    return type(repo)(repo.machine, path)
+
+
+@pytest.mark.parametrize(
+    ("folder", "branch", "seat"),
+    [
+        (".claude/worktrees/login", "worktree-login", "login"),
+        (".gemini/worktrees/login", "worktree-login", "login"),
+        (".qwen/worktrees/login", "fix/other", "login"),
+        ("../trees/worktrees/login", "worktree-login", "login"),
+        ("../app.worktrees/login", "copilot/x", "login"),
+        ("../.codex/worktrees/acc2/app", "", "acc2"),
+        ("../.codex/worktrees/acc2/app", "fix/it", "acc2"),
+        ("../codex/worktrees/acc2/app", "", "acc2"),
+        ("../.cursor/worktrees/app/b7Qz", "feat", "b7Qz"),
+        # A person's.
+        ("../trees/worktrees/login", "feature/login", "feature/login"),
+        ("../trees/worktrees/login/app", "feature/login", "feature/login"),
+        ("../worktrees/x/y", "", "y"),
+    ],
+)
+def test_a_worktree_that_a_client_made_is_the_seat_of_its_name(
+    repo: Repo, folder: str, branch: str, seat: str
+) -> None:
+    repo.ok("init")
+    tree = _client_worktree(repo, folder, branch)
+    name = f"Claude Code@{seat}"
+    assert tree.json("whoami", env={"CLAUDECODE": "1"})["name"] == f"{name} (Pat)"
+    repo.ok("new", "x", "--title", "T", "--to", name)
+    assert tree.json("read", "x")["ball"] == f"{name} (Pat)"
+
+
+def test_a_hint_names_the_seat_of_a_worktree_that_is_near(repo: Repo) -> None:
+    repo.ok("init")
+    _client_worktree(repo, ".claude/worktrees/login", "worktree-login")
+    for seat in ("worktree-login", "logn"):
+        error = repo.fails(3, "new", "x", "-m", "T", "--to", f"Claude Code@{seat}")
+        assert "Did you mean: Claude Code@login?" in error

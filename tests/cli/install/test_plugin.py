@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wc_cli.agents.briefing.dialects import DIALECTS, EVENTS, TOOL_EVENTS
+from wc_cli.agents.briefing.dialects import AFTER, DIALECTS, EVENTS, MOVES, TOOL_EVENTS
 from wc_cli.agents.install.changes import InstallSite, JsonAdd, JsonSet, OwnFile
 from wc_cli.agents.install.clients import registry
 from wc_cli.run import table
@@ -105,13 +105,15 @@ def test_wc_install_leaves_to_it_what_it_brings(tmp_path: Path) -> None:
 
 
 def hooks() -> dict[str, str]:
-    """The command of each event; there is one."""
+    """The command of each event, and of those after other tools than the guard's."""
     found = {}
-    for event, ((group,)) in read(PLUGIN / "hooks/hooks.json")["hooks"].items():
-        (hook,) = group["hooks"]
-        assert hook["type"] == "command"
-        assert 0 < hook["timeout"] <= 10
-        found[event] = hook["command"]
+    for event, groups in read(PLUGIN / "hooks/hooks.json")["hooks"].items():
+        for group in groups:
+            (hook,) = group["hooks"]
+            assert hook["type"] == "command"
+            assert 0 < hook["timeout"] <= 10
+            moves = "|".join(MOVES)
+            found[moves if group.get("matcher") == moves else event] = hook["command"]
     return found
 
 
@@ -119,6 +121,7 @@ def test_its_hooks_are_those_that_wc_answers() -> None:
     dialect = DIALECTS["claude"]
     wanted = dict(zip(dialect.events, EVENTS, strict=True))
     around = dict(zip(dialect.tool_events, TOOL_EVENTS, strict=True))
+    wanted["|".join(MOVES)] = AFTER
     found = hooks()
     assert set(found) == set(wanted) | set(around)
     for name, event in around.items():

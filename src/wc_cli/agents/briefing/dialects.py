@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 START, PROMPT, STOP = "session-start", "user-prompt", "stop"
 BEFORE, AFTER = "before-tool", "after-tool"
 EVENTS = (START, PROMPT, STOP)
+# The tools of Claude Code with which a session goes to another worktree.
+MOVES = ("EnterWorktree", "ExitWorktree")
 # The guard's hooks, which `wc install` adds as a separate part.
 TOOL_EVENTS = (BEFORE, AFTER)
 
@@ -201,7 +203,10 @@ def parse_input(data: bytes) -> HookInput:
     if not isinstance(fields, dict):
         return HookInput()
     roots = fields.get("workspace_roots")
-    folders = (fields.get("cwd"), *(roots if isinstance(roots, list) else ()))
+    tool, response = str(fields.get("tool_name", "")), fields.get("tool_response")
+    entered = response.get("worktreePath") if isinstance(response, dict) else None
+    entered = entered if tool == "EnterWorktree" else None
+    folders = (entered, fields.get("cwd"), *(roots if isinstance(roots, list) else ()))
     folder = next((value for value in folders if _is_folder(value)), "")
     names = ("session_id", "sessionId", "conversation_id")
     candidates = (fields.get(name) for name in names)
@@ -215,7 +220,7 @@ def parse_input(data: bytes) -> HookInput:
         folder,
         session,
         again,
-        str(fields.get("tool_name", "")),
+        tool,
         arguments if isinstance(arguments, dict) else {},
         str(fields.get("agent_id") or ""),
         transcript if isinstance(transcript, str) else "",

@@ -364,7 +364,12 @@ class Chooser:
             return self.agent_context(agent, place.path).identity.author
         name = self.agent_context(agent, "").identity.name
         has_seat = self.context.settings.seats != OFF
-        seat = repository.change_of(place.path) or place.branch
+        current = self.context.place.repository
+        seat = repository.change_of(place.path)
+        if current is not None and not seat:
+            planned = current._replace(gitdir="", top=place.path)
+            seat = repository.client_change(planned, for_good=True)
+        seat = seat or place.branch
         return str(name._replace(seat=seat if has_seat else ""))
 
     def agent_context(self, agent: str, folder: str) -> Context:

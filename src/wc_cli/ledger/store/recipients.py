@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_core.base import names
 from wc_core.base.agents import AGENTS, agent_of_bot
 from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.layout import BRANCH
 from wc_core.base.lean import contextlib
 from wc_core.base.names import Name, near_names
 from wc_core.ledger.git import repository as repositories
@@ -106,7 +107,9 @@ class Addressees:
 
     def _unknown_name_error(self, to: str, unknown: list[str]) -> NotFoundError:
         suggested = self._suggested_names()
-        near = near_names(to, suggested) or suggested[:_MAX_SUGGESTED]
+        name = names.parse(to)
+        near = self._near_seats(name) if name.seat and unknown == ["seat"] else []
+        near = near or near_names(to, suggested) or suggested[:_MAX_SUGGESTED]
         return NotFoundError(
             f"Nobody here is called {to!r} ({', '.join(unknown)} unknown).",
             f"Did you mean: {', '.join(near)}? To pass it there anyway: --force",
@@ -153,12 +156,27 @@ class Addressees:
 
     def _seats(self) -> list[str]:
         """The seats of this repository's worktrees, for any agent."""
+        return [f"{_ANY_AGENT}@{seat}" for seat in self._worktree_seats()]
+
+    def _worktree_seats(self) -> dict[str, str]:
+        """The seat of each of this repository's worktrees, with its branch."""
         repository = self.place.repository
         if repository is None:
-            return []
-        worktrees = repositories.worktrees(repository)
-        seats = (repositories.change_of(path) or branch for path, branch in worktrees)
-        return [f"{_ANY_AGENT}@{seat}" for seat in seats]
+            return {}
+        trees = repositories.linked_worktrees(repository)
+        branches = {tree: tree.working_branch for tree in trees}
+        return {
+            tree.change_id or branch or tree.worktree_id: branch
+            for tree, branch in branches.items()
+            if branch != BRANCH
+        }
+
+    def _near_seats(self, name: Name) -> list[str]:
+        """The name with the seats that may be meant by its unknown one."""
+        seats = self._worktree_seats()
+        with_branch = [seat for seat, branch in seats.items() if branch == name.seat]
+        near = with_branch or near_names(name.seat, list(seats))
+        return [str(name._replace(seat=seat)) for seat in near]
 
     def _all_names(self) -> list[str]:
         """Every name in the store, participants first."""

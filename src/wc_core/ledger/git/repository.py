@@ -57,8 +57,9 @@ class Repository(NamedTuple):
 
     @property
     def change_id(self) -> str:
-        """The change id of a folder named ``<project>-wt-<change-id>``."""
-        return change_of(self.top)
+        """The change id of a folder named ``<project>-wt-<change-id>``, or the name
+        that a client gave the linked worktree that it made."""
+        return change_of(self.top) or client_change(self)
 
     @property
     def branch(self) -> str:
@@ -91,6 +92,39 @@ def change_of(top: str) -> str:
     """The change id in the name of a worktree's folder, or the empty string."""
     project, mark, change = os.path.basename(top).partition(_CHANGE_MARK)
     return change if project and mark else ""
+
+
+# Where clients make worktrees for their sessions.
+_WORKTREES = "worktrees"
+
+
+def client_change(repository: Repository, *, for_good: bool = False) -> str:
+    """The name that a client gave a worktree, by its folder; empty if no client made
+    it. ``for_good``: only if it has the name whatever branch is checked out.
+
+    - ``app.worktrees/NAME``: Copilot CLI
+    - ``.claude/worktrees/NAME``, and those of Gemini CLI and Qwen Code; in a folder
+      that is not hidden only with the branch ``worktree-NAME``
+    - ``.codex/worktrees/NAME/app``, in another folder only with HEAD detached
+    - ``.cursor/worktrees/app/NAME``
+    """
+    if not repository.linked:
+        return ""
+    rest, name = os.path.split(repository.top)
+    rest, folder = os.path.split(rest)
+    if folder.endswith(f".{_WORKTREES}"):
+        return name
+    client, above = os.path.split(rest)
+    if folder == _WORKTREES:
+        is_hidden, needed = above.startswith("."), f"worktree-{name}"
+    elif above == _WORKTREES and repository.name in {name, folder}:
+        is_hidden, needed = os.path.basename(client).startswith("."), ""
+        name = folder if name == repository.name else name
+    else:
+        return ""
+    if is_hidden:
+        return name
+    return name if not for_good and repository.working_branch == needed else ""
 
 
 def find(start: str) -> Repository | None:
@@ -391,9 +425,15 @@ def working_branch(gitdir: str) -> str:
 def worktrees(repository: Repository) -> list[tuple[str, str]]:
     """The root and the branch of each linked worktree on git's record. The branch may
     be one that is being rebased."""
-    pairs = []
+    trees = linked_worktrees(repository)
+    return [(tree.top, tree.working_branch) for tree in trees]
+
+
+def linked_worktrees(repository: Repository) -> list[Repository]:
+    """The repository as seen from each linked worktree on git's record."""
+    trees = []
     for admin in admins_of(repository):
         target = _read_text(f"{admin}/gitdir").rstrip("\n")
         path = os.path.dirname(os.path.join(admin, target))
-        pairs.append((path, working_branch(admin)))
-    return pairs
+        trees.append(Repository(repository.common, admin, path))
+    return trees

@@ -55,8 +55,10 @@ class Worktree(NamedTuple):
 
     @property
     def change_id(self) -> str:
-        """The change id of a folder named ``<project>-wt-<change-id>``."""
-        return repositories.change_of(self.path)
+        """The change id, see `Repository.change_id`."""
+        common = os.path.dirname(os.path.dirname(self.gitdir))
+        common = self.gitdir if self.main else common
+        return Repository(common, self.gitdir, self.path).change_id
 
     @property
     def name(self) -> str:

@@ -27,6 +27,7 @@ from wc_core.base.layout import BRANCH
 from wc_core.base.names import ASKER, FREE_WORDS, MAX_NAME_BYTES, ME, Name
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import config
+from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.authorship import Person
 from wc_core.people.identity import environment, userrecord
 
@@ -190,8 +191,13 @@ def _branch_of_seat(
 ) -> str | None:
     """The branch that the seat depends on; ``None`` if it depends on none. A rebase
     detaches HEAD, but keeps the seat of the rebased branch."""
-    by_branch = place.name in _RULES_BY_BRANCH and seat.name in {SESSION, place.name}
-    return repository.working_branch if repository and by_branch else None
+    if repository is None or seat.name not in {SESSION, place.name}:
+        return None
+    by_branch = place.name in _RULES_BY_BRANCH
+    if place.name == _CHANGE and not repositories.change_of(repository.top):
+        # Of some worktrees that clients make only the branch shows it.
+        by_branch = not repositories.client_change(repository, for_good=True)
+    return repository.working_branch if by_branch else None
 
 
 def winning_rule(rules: Iterable[Rule]) -> Rule:
@@ -304,6 +310,7 @@ def _system_only(env: Mapping[str, str]) -> Mapping[str, str]:
 
 # The rules whose seat changes with the current branch.
 _RULES_BY_BRANCH = frozenset({"branch", "worktree"})
+_CHANGE = "change id"
 
 
 def seat_rules(
@@ -349,7 +356,7 @@ def worktree_rules(
         yield Rule("main worktree", _MAIN if settings.seats == "all" else "")
         return
     for rule, seat in (
-        ("change id", repository.change_id),
+        (_CHANGE, repository.change_id),
         ("branch", branch),
         ("worktree", repository.worktree_id),
     ):

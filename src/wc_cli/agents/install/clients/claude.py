@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from wc_cli.agents.briefing.dialects import MOVES
 from wc_cli.agents.install.changes import (
     USER_AND_PROJECT,
     Client,
@@ -88,7 +89,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         parts += [
             server,
             common.skill(_folder(site) / "skills"),
-            hooks.grouped_hooks("claude", settings, site),
+            hooks.grouped_hooks("claude", settings, site, moves="|".join(MOVES)),
             hooks.grouped_guard("claude", settings, site, _WRITING_TOOLS),
         ]
     if site.scope == "user":

@@ -17,7 +17,7 @@ What each client has, as of November 2026, and where it is documented:
 
 from __future__ import annotations
 
-from wc_cli.agents.briefing.dialects import DIALECTS, EVENTS, TOOL_EVENTS
+from wc_cli.agents.briefing.dialects import AFTER, DIALECTS, EVENTS, TOOL_EVENTS
 from wc_cli.agents.install.changes import JsonAdd, Part, program
 
 TYPE_CHECKING = False
@@ -65,14 +65,23 @@ def wake_command(client: str, site: InstallSite) -> str:
     return f"{program('wc-cli', site)} wait --hook wake --client {client}"
 
 
-def grouped_hooks(client: str, path: Path, site: InstallSite, *notes: str) -> Part:
+def grouped_hooks(
+    client: str, path: Path, site: InstallSite, *notes: str, moves: str = ""
+) -> Part:
     """Hooks in Claude Code's format: groups of handlers for each event. A group without
     a matcher applies to all kinds of the event, including a session after
-    compaction."""
+    compaction. After the tools that match ``moves``, the session is elsewhere."""
     changes = []
     for _, name, command in hook_commands(client, site):
         handler = {"type": "command", "command": command, "timeout": TIMEOUT}
         changes.append(hook_group(path, name, handler))
+    if moves:
+        word = "wc-cli" if site.scope == "project" else program("wc-cli", site)
+        command = f"{word} brief --hook {AFTER} --client {client}"
+        handler = {"type": "command", "command": command, "timeout": TIMEOUT}
+        name = DIALECTS[client].tool_events[TOOL_EVENTS.index(AFTER)]
+        group = {"matcher": moves, "hooks": [handler]}
+        changes.append(JsonAdd(path, ("hooks", name), group))
     return Part("hooks", tuple(changes), notes)
 
 
