@@ -41,6 +41,7 @@ _GIT = {
     "app/.git/worktrees/watercooler-app/HEAD": "ref: refs/heads/watercooler/threads\n",
     "app/.git/worktrees/watercooler-app/gitdir": "{home}/store/.git\n",
     "app/.git/worktrees/watercooler-app/commondir": "../..\n",
+    "app/.git/worktrees/watercooler-app/watercooler": "{home}/store/.local\n",
     "app/.git/worktrees/fix/HEAD": "ref: refs/heads/fix\n",
     "app/.git/worktrees/fix/gitdir": "{home}/fix/.git\n",
     "app/.git/worktrees/fix/commondir": "../..\n",
@@ -119,8 +120,6 @@ class Prompt:
             path = home / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        link = home / "app/.git/worktrees/watercooler-app/watercooler"
-        link.symlink_to(home / "store/.local")
         # What others have changed would be newer than the line.
         os.utime(home / f"store/.local/line/{_KEY}")
         if not random.randrange(4):

@@ -225,20 +225,60 @@ def test_the_prompt_follows_a_store_that_was_moved(repo: Repo) -> None:
     assert prompt.says() == "wc: store missing, run wc doctor"
 
 
+def leading(repo: Repo) -> Path:
+    """The file that leads the script to the store's `.local`."""
+    [path] = (repo.path / ".git/worktrees").glob("*/watercooler")
+    return path
+
+
+def links(repo: Repo) -> list[Path]:
+    """The symbolic links in git's folders for worktrees: with one, Claude Code refuses
+    to remove any worktree of the repository."""
+    everything = (repo.path / ".git/worktrees").rglob("*")
+    return [path for path in everything if path.is_symlink()]
+
+
 def test_git_removes_what_leads_to_the_stamp(repo: Repo) -> None:
     repo.ok("new", "main", "--title", "T")
-    [link] = (repo.path / ".git/worktrees").glob("*/watercooler")
-    assert link.readlink() == repo.store / ".local"
+    path = leading(repo)
+    assert path.read_text() == f"{repo.store}/.local\n"
+    assert links(repo) == []
     repo.git("worktree", "remove", "--force", "--force", str(repo.store))
-    assert not link.parent.exists()
+    assert not path.parent.exists()
 
 
-@pytest.mark.parametrize("name", ["folder", "file", "nothing", "elsewhere"])
+@pytest.mark.parametrize("by", ["write", "doctor"])
+def test_the_link_of_an_older_wc_is_replaced(repo: Repo, by: str) -> None:
+    repo.settled("new", "main", "--title", "T")
+    prompt = Prompt(repo, {})
+    assert prompt.says() == "🎾 you · main"
+    path = leading(repo)
+    path.unlink()
+    path.symlink_to(repo.store / ".local")
+    assert prompt.says() == "🎾 you · main"
+    if by == "write":
+        repo.settled("say", "main", "--title", "T")
+    else:
+        # One that was left when its process was killed.
+        path.with_name("watercooler.123").symlink_to(repo.store / ".local")
+        done = repo.wc("doctor")
+        assert done.code == 9
+        assert "an older wc made this link" in done.out
+        assert "Claude Code can remove no worktree" in done.out
+        assert "upgrade" in done.out
+        assert path.is_symlink()
+        assert "by a file" in repo.ok("doctor", "--repair").out
+    assert links(repo) == []
+    assert path.read_text() == f"{repo.store}/.local\n"
+    assert [prompt.says(), prompt.says()] == ["🎾 you · main"] * 2
+
+
+@pytest.mark.parametrize("name", ["folder", "file", "nothing", "empty", "elsewhere"])
 def test_what_is_in_the_place_of_the_link(
     repo: Repo, tmp_path: Path, name: str
 ) -> None:
     repo.ok("new", "main", "--title", "T")
-    [link] = (repo.path / ".git/worktrees").glob("*/watercooler")
+    link = leading(repo)
     link.unlink()
     other = tmp_path / "elsewhere/line"
     other.mkdir(parents=True)
@@ -249,16 +289,18 @@ def test_what_is_in_the_place_of_the_link(
         shutil.copytree(other.parent, link)
     elif name == "file":
         link.write_text("mine\n")
+    elif name == "empty":
+        link.touch()
     elif name == "elsewhere":
         link.symlink_to(other.parent)
     prompt = Prompt(repo, {})
     assert [prompt.says(), prompt.says()] == ["🎾 you · main"] * 2
     repo.ok("say", "main", "--title", "T", "--to", "Codex", "--force")
     assert [prompt.says(), prompt.says()] == ["Codex has the ball · main"] * 2
-    if name == "file":
-        assert link.read_text() == "mine\n"
-    else:
-        assert link.is_symlink() is (name != "folder")
+    if name != "folder":
+        local = f"{repo.store}/.local\n"
+        assert link.read_text() == ("mine\n" if name == "file" else local)
+    assert not link.is_symlink()
 
 
 @pytest.mark.parametrize("name", ["default", "codex"])

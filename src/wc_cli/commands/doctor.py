@@ -24,6 +24,7 @@ from wc_cli.ledger.doctor.repair import Repair, RepairStep
 from wc_cli.ledger.doctor.strays import find_strays, obstruction
 from wc_cli.ledger.settle import reports
 from wc_cli.ledger.store import lockowners, pending, sharedlines
+from wc_cli.ledger.store.localfiles import LineStamp
 from wc_cli.run.context import other_home_text
 from wc_cli.run.entries.localtopic import chosen_text
 from wc_cli.run.options import command, flag
@@ -483,6 +484,13 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
         if not is_awaited and line.encode() not in data.splitlines():
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
+    for path in LineStamp(reader.layout).linked():
+        message = (
+            "an older wc made this link: Claude Code can remove no worktree of this "
+            "repository while it is there"
+        )
+        fix = "Replace it: wc doctor --repair. If it comes again, upgrade that wc."
+        yield Finding(with_home(path, context.env), 0, message, fix)
     yield from _unwritten_findings(root, context.env)
 
 

@@ -75,6 +75,8 @@ class Repair:
         """
         count = yield from self._guarded(self._strays())
         count += yield from self._guarded(self._shared_files())
+        # Not counted: nothing in the store changes.
+        yield from self._guarded(self._links())
         # A clone or a backup has no such folders. If nothing is wrong, the first write
         # makes them.
         bare = not self.dry_run and not os.path.isdir(self.layout.unsettled)
@@ -159,6 +161,16 @@ class Repair:
                 if not self.dry_run:
                     durable.ensure_line(path, line, self.layout.root)
                 yield RepairStep(name, f"add the line {line!r}")
+
+    def _links(self) -> Iterator[RepairStep]:
+        """Replace the links of an older wc in git's folder for the store's worktree."""
+        stamp = self.upkeep.local.stamp
+        if paths := stamp.linked():
+            if not self.dry_run:
+                stamp.replace_links()
+            yield from (
+                RepairStep(path, "replace the link by a file") for path in paths
+            )
 
     def _thread(self, topic: str) -> Iterator[RepairStep]:
         if self.dry_run:

@@ -521,6 +521,16 @@ def point(path: str, target: str) -> None:
     os.rename(half, path)
 
 
+def replace_beside(path: str, data: bytes) -> None:
+    """Replace a file or link outside of a store, by way of one beside it. Raises system
+    errors."""
+    half = f"{path}.{os.getpid()}"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(half)  # a process of this number was killed
+    write_new(half, data)
+    os.rename(half, path)
+
+
 def remove(path: str, root: str = "") -> None:
     """Remove a file, which may be gone already. Raises StorageError."""
     folder, name = os.path.split(path)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # The files behind the lines, below `.local`. The script checks `hot` itself.
 SOURCES = ("status/", "elsewhere/", "use/")
 _BYTES = 4  # few, as said below
-_LINK = "watercooler"
+_RECORD = "watercooler"
 _GIT_FILE = b"gitdir: "
 
 
@@ -43,45 +43,65 @@ class LineStamp:
     before the first change to a file behind the lines, and a new one is written after
     the last. A line made in between has the old stamp or none.
 
-    The script finds the stamp through a symbolic link, `watercooler` in git's folder
-    for the store's worktree: a shell reads a file with a system call for each byte, and
-    git's record of the path has eighty. A process corrects the link before its first
-    change, in case the store has been moved.
+    The script finds the stamp through a file with the path of ``.local``,
+    `watercooler` in git's folder for the store's worktree. A process corrects it before
+    its first change, in case the store has been moved. It is no symbolic link, as an
+    older wc makes there: Claude Code removes no worktree of a repository while git's
+    folder of any of them contains one.
     """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.is_due = False
         self._held_back = False
-        self._is_linked = False
+        self._is_recorded = False
 
     def remove(self) -> None:
         """Remove the stamp, before each change: another process may have written one
         since the last. Raises StorageError."""
-        if not self._is_linked:
-            self._link()
-            self._is_linked = True
+        if not self._is_recorded:
+            self._record()
+            self._is_recorded = True
         durable.remove(self.layout.line_stamp, self.layout.root)
         self.is_due = True
 
-    def _link(self) -> None:
-        """Make the link, or correct it; anything else in its place stays, and no line
-        is cached. Raises StorageError if a wrong link stays."""
+    def _record(self) -> None:
+        """Write the file that leads to ``.local``, or correct it. A link of an older wc
+        is replaced; anything else in its place stays, and no line is cached. Raises
+        StorageError if a wrong path stays."""
+        local = os.fsencode(self.layout.local)
         folder = _git_folder(self.layout.root)
-        if not folder:
+        if not folder or b"\n" in local:
             return
-        path = f"{folder}/{_LINK}"
-        is_link = os.path.islink(path)
+        path = f"{folder}/{_RECORD}"
+        is_wrong = False
         try:
-            if is_link:
-                is_due = os.readlink(path) != self.layout.local
-            else:
-                is_due = not os.path.lexists(path)
-            if is_due:
-                durable.point(path, self.layout.local)
+            if os.path.islink(path):
+                is_wrong = os.readlink(path) != self.layout.local
+            elif os.path.lexists(path):
+                data = read_plain(path) or b""
+                is_wrong = data != local + b"\n"
+                if not is_wrong or not _is_path(data):
+                    return
+            durable.replace_beside(path, local + b"\n")
         except OSError as error:
-            if is_link:
+            if is_wrong:
                 durable.raise_storage_error("could not be replaced", path, error)
+
+    def linked(self) -> list[str]:
+        """The symbolic links of an older wc in git's folder for the store's
+        worktree."""
+        folder = _git_folder(self.layout.root)
+        names = names_in(folder) if folder else []
+        paths = (f"{folder}/{name}" for name in names if name.startswith(_RECORD))
+        return [path for path in paths if os.path.islink(path)]
+
+    def replace_links(self) -> None:
+        """Write the file that leads to ``.local``, and remove the links of an older wc.
+        Raises StorageError."""
+        self._record()
+        for path in self.linked():
+            durable.remove(path)
 
     @contextlib.contextmanager
     def held_back(self) -> Iterator[None]:
@@ -116,11 +136,18 @@ class LineStamp:
         change what the lines are made of. Raises WcError and OSError."""
         stamp = self.read()
         if not stamp and not names_in(self.layout.unsettled, self.layout.root):
-            self._link()
+            self._record()
             self.is_due = True
             self.renew()
             stamp = self.read()
         return stamp
+
+
+def _is_path(data: bytes) -> bool:
+    """Return whether a file has only the path of a store's ``.local``, or nothing, as
+    after a power cut."""
+    line = data.removesuffix(b"/.local\n")
+    return not data or (line[:1] == b"/" and line != data and b"\n" not in line)
 
 
 def _git_folder(root: str) -> str:
