@@ -7,6 +7,7 @@ reason, and nothing of the repository of the code is touched.
 from __future__ import annotations
 
 import base64
+import json
 import os
 import random
 import shutil
@@ -123,6 +124,83 @@ def test_no_hook_runs(repo: Repo, where: str) -> None:
     # They are hooks: whoever uses git itself meets them.
     assert repo.machine.run(["git", "branch", "x"], repo.path).code
     assert ran.exists()
+
+
+EVENTS = (
+    *("post-checkout", "post-index-change", "pre-auto-gc", "pre-push"),
+    "reference-transaction",
+)
+
+
+def git_version(repo: Repo) -> tuple[int, ...]:
+    numbers = repo.git("version").split()[2].split(".")
+    return tuple(int(one) for one in numbers[:2])
+
+
+def test_every_git_is_told_that_hooks_are_off(repo: Repo, tmp_path: Path) -> None:
+    """Older ones only understand the first of these, and ignore the others."""
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    env = {"GIT_TRACE2_EVENT": str(traces), "WATERCOOLER_SYNC": "inline"}
+    repo.ok("say", "auth", "--title", "T", env=env)
+    repo.ok("doctor", "--repair", env=env)
+    started = []
+    for trace in traces.iterdir():
+        for line in trace.read_text().splitlines():
+            fields = json.loads(line)
+            # Not the processes that git itself starts: they inherit the options.
+            if fields["event"] == "start" and "/" not in fields["sid"]:
+                started.append(fields["argv"])
+    assert any("worktree" in words for words in started)
+    off = {f"hook.{name}.enabled=false" for name in EVENTS}
+    for words in started:
+        assert off | {"core.hooksPath=/dev/null"} <= {*words}, words
+
+
+def test_no_hook_from_the_configuration_runs(repo: Repo) -> None:
+    if git_version(repo) < (2, 55):
+        pytest.skip("GIT IS TOO OLD: hooks from the configuration need git 2.55")
+    ran = repo.machine.root / "ran"
+    for name in HOOKS:
+        repo.git("config", "--add", f"hook.my-{name}.event", name)
+        repo.git("config", f"hook.my-{name}.command", f"echo {name} >>{ran}; false;")
+    post(repo)
+    repo.ok("log", "auth")
+    repo.ok("doctor", "--repair")
+    assert not ran.exists()
+    assert repo.machine.run(["git", "branch", "x"], repo.path).code
+    assert ran.exists()
+
+
+def test_a_checkout_is_complete_whatever_a_hook_exits_with(
+    repo: Repo, tmp_path: Path
+) -> None:
+    """Git makes the worktree, and then exits with the status of the hook."""
+    folder = tmp_path / "git"
+    folder.mkdir()
+    real = shutil.which("git", path=repo.machine.env["PATH"])
+    begin = f'#!/bin/sh\n"{real}" "$@" || exit\ncase " $* " in\n'
+    script = f'{begin}*" worktree add "*) exit 1 ;; esac\n'
+    (folder / "git").write_text(script)
+    (folder / "git").chmod(0o755)
+    path = f"{folder}:{repo.machine.env['PATH']}"
+    repo.ok("init", env={"PATH": path})
+    assert (repo.store / ".gitattributes").exists()
+    locked = "locked the store of wc"
+    assert locked in repo.git("worktree", "list", "--porcelain")
+    assert "Nothing is wrong." in repo.ok("doctor").out
+
+
+def test_the_format_of_the_repository_stays(repo: Repo) -> None:
+    """With relative worktrees in it, no git before 2.48 opens it."""
+    if git_version(repo) < (2, 48):
+        pytest.skip("GIT IS TOO OLD: relative worktrees need git 2.48")
+    repo.git("config", "worktree.useRelativePaths", "true")
+    post(repo)
+    assert (repo.store / ".git").read_text().startswith("gitdir: /")
+    said = repo.git("config", "--list", "--local").casefold()
+    assert "relativeworktrees" not in said
+    assert "repositoryformatversion=0" in said
 
 
 # --- settings -----------------------------------------------------------------

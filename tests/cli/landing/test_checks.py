@@ -56,6 +56,20 @@ def test_only_an_approved_check_runs(here: Here, machine: Machine) -> None:
     assert mark.read_text() == "ran\nran\n"
 
 
+def test_its_worktree_leaves_the_format_of_the_repository(
+    here: Here, tmp_path: Path
+) -> None:
+    """With a relative path in it, no git before 2.48 opens it."""
+    work(here, "login", 3)
+    ask_for(here, "true")
+    trace = tmp_path / "trace"
+    env = {"GIT_TRACE2_EVENT": str(trace)}
+    here.ok("land", "login", "--yes", env=env)
+    began = [line for line in trace.read_text().splitlines() if '"start"' in line]
+    [made] = [line for line in began if '"worktree","add"' in line]
+    assert '"worktree.useRelativePaths=false"' in made
+
+
 def test_others_may_land_while_a_person_is_asked(here: Here) -> None:
     login(here)
     ask_for(here, "true")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from itertools import islice
 
+from wc_cli.ledger.branch.checkouts import path_options
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_core.attention.status.places import is_branch
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
@@ -207,7 +208,8 @@ class Places:
         git = self._git(self.repository.top or self.repository.common)
         git.longest = _ADD_SECONDS
         try:
-            git.run("worktree", "add", "--quiet", *place.add)
+            options = path_options(self.repository, self.env)
+            git.run(*options, "worktree", "add", "--quiet", *place.add)
         except GitError as error:
             raise StorageError(
                 f"git could not make the worktree {one_line(place.path)}: {error}",

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 
+from wc_cli.ledger.branch.checkouts import path_options
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.store import durable
@@ -63,7 +64,8 @@ class CheckPlace:
         try:
             words = ("worktree", "add", "--quiet", "--detach", "--lock")
             reason = ("--reason", CHECK_REASON)
-            self._git().run(*words, *reason, "--", folder, commit)
+            options = path_options(self._repository, self._env)
+            self._git().run(*options, *words, *reason, "--", folder, commit)
             yield folder
         except GitError as error:
             raise StorageError(

@@ -11,17 +11,18 @@ import time
 from types import MappingProxyType
 
 from wc_cli.ledger.branch import commits, firstfiles, owners, trees
-from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.ledger.branch.git import Git, GitError, GitKilledError
 from wc_cli.ledger.store import applied, durable, locks
 from wc_cli.ledger.store.applied import Applied
 from wc_cli.ledger.store.sharedlines import SHARED
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
 from wc_core.base.files import names_in
 from wc_core.base.layout import BRANCH, Layout
+from wc_core.base.lean import contextlib
 from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git import discovery, remotes, storefolder
+from wc_core.ledger.git import config, discovery, remotes, storefolder
 from wc_core.ledger.git import repository as repositories
 
 TYPE_CHECKING = False
@@ -128,8 +129,32 @@ def _check_out(
     # Locked as git locks it while it is working: whatever happens from now on, the
     # checkout counts as unfinished until it has all files.
     lock = ("--lock", "--reason", repositories.UNFINISHED)
-    git.run("worktree", "add", *force, "--quiet", "--no-checkout", *lock, root, BRANCH)
+    words = (*force, "--quiet", "--no-checkout", *lock, root, BRANCH)
+    try:
+        git.run(*path_options(repository, env), "worktree", "add", *words)
+    except GitKilledError:
+        raise
+    except GitError:
+        # A hook that fails is all that can go wrong once git has made it.
+        if not _is_checked_out(git, root):
+            raise
     return MadeCheckout(root, set_aside, _fill(git, root, env))
+
+
+def path_options(repository: Repository, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The options for `git worktree add` with which git records absolute paths, unless
+    the repository has relative ones: the first of these changes the format of the
+    repository, which no git before 2.48 can open then."""
+    key = "extensions.relativeWorktrees"
+    has_relative = config.get(key, repository, env)
+    return () if has_relative else ("-c", "worktree.useRelativePaths=false")
+
+
+def _is_checked_out(git: Git, root: str) -> bool:
+    """Return whether git has made a worktree with the store's branch at ``root``."""
+    with contextlib.suppress(GitError):
+        return Git(root, git.env).line("symbolic-ref", "HEAD") == f"refs/heads/{BRANCH}"
+    return False
 
 
 def _fill(git: Git, root: str, env: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Running git. No other module does.
 
-Hooks are off, git never prompts, and the processes it starts end with it.
+Hooks are off, git never prompts, and the processes it starts end with it. Hooks from
+git's configuration are off as of git 2.55; earlier ones cannot be told.
 """
 
 from __future__ import annotations
@@ -29,8 +30,18 @@ _LOCAL_VARIABLES = frozenset(
     | {"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE"}
     | {"GIT_NAMESPACE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_LITERAL_PATHSPECS"}
 )
-_SAFE_OPTIONS = (
+# The events of hooks that our commands reach. Hooks from the configuration, which git
+# 2.54 and later run, are not in the folder of hooks.
+_EVENTS = (
+    *("post-checkout", "post-index-change", "pre-auto-gc", "pre-push"),
+    "reference-transaction",
+)
+_NO_HOOKS = (
     *("-c", "core.hooksPath=/dev/null"),
+    *(word for event in _EVENTS for word in ("-c", f"hook.{event}.enabled=false")),
+)
+_SAFE_OPTIONS = (
+    *_NO_HOOKS,
     *("-c", "gc.autoDetach=false"),
     # Its daemon would outlive this process and keep the lock that it inherits.
     *("-c", "core.fsmonitor=false"),
@@ -124,6 +135,14 @@ class Git:
         duplicate = object.__new__(Git)
         duplicate.__dict__.update(self.__dict__)
         return duplicate
+
+    def with_hooks(self, folder: str) -> Git:
+        """Return git that runs the user's hooks: those in ``folder``, and those from
+        the configuration."""
+        git = self.duplicate()
+        others = self.options[len(_NO_HOOKS) :]
+        git.options = ("-c", f"core.hooksPath={folder}", *others)
+        return git
 
     def run(
         self, *words: str, feed: Feed = b"", env: Mapping[str, str] = _NO_VARIABLES

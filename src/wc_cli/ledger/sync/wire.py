@@ -280,10 +280,10 @@ class Wire:
         # A single ref moves or does not, even at a remote without atomic pushes.
         atomic = ("--atomic",) if len(refspecs) > 1 else ()
         words = ("push", *atomic, *options, *conditions, "--", self.remote.name)
-        first = ("-c", f"core.hooksPath={hooks}") if hooks else ()
+        git = self.git.with_hooks(hooks) if hooks else self.git
         with self._classified_errors():
             try:
-                self._run((*first, *words, *refspecs), {})
+                git.run(*words, *refspecs, env=self._variables({}))
             except GitError as error:
                 if _LEASE_LOST.search(error.out + error.err):
                     message = f"{self.remote.label} has other claims now"

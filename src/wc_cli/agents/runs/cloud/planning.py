@@ -3,8 +3,6 @@ person's word."""
 
 from __future__ import annotations
 
-import os
-
 from wc_cli.agents.runs import commands
 from wc_cli.bridges.carry import harvesting, roads
 from wc_cli.edits.claims.publishing import users_hooks
@@ -220,7 +218,7 @@ def push(context: Context, places: Places, plan: CloudPlan) -> None:
     hooks = users_hooks(places.repository, context.env)
     wire = _wire(context, plan.remote, places)
     try:
-        wire.push_refs([plan.refspec], {}, hooks if os.path.isdir(hooks) else "")
+        wire.push_refs([plan.refspec], {}, hooks)
     except WireError as error:
         raise exchange_error(plan.remote, error) from error
 
