@@ -517,3 +517,30 @@ def test_a_branch_in_the_way_of_a_first_store(
     assert repo.machine.run(["sh", "-c", rename], repo.path).code == 0
     repo.ok("new", "auth", "--title", "x")
     assert [row["topic"] for row in repo.json("list")["threads"]] == ["auth"]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_reftable_is_refused_everywhere(machine: Machine, *, named: bool) -> None:
+    """Where git has none, only its files look like it: wc has to know it by them."""
+    path = machine.root / "app"
+    done = machine.run(["git", "init", "-q", "--ref-format=reftable", str(path)], "/")
+    repo = Repo(machine, path)
+    if done.code:
+        machine.git("init", "-q", str(path), cwd="/")
+        (path / ".git/HEAD").write_text("ref: refs/heads/.invalid\n")
+        (path / ".git/reftable").mkdir()
+    before = sorted(path.rglob("*"))
+    env = {"WATERCOOLER_DIR": str(path)} if named else {}
+    for command in ("say login -m Hi", "list", "init", "brief", "sync", "claim x"):
+        done = repo.wc(*command.split(), env=env)
+        assert done.code == 7, command
+        assert "stores its refs as reftable, which wc cannot read yet" in done.err
+        assert "git refs migrate --ref-format=files" in done.err
+        assert "WATERCOOLER_DIR" not in done.err
+        assert done.out == ""
+    done = repo.wc("doctor", env=env)
+    assert done.code == 9
+    assert "reftable" in done.out
+    assert "Nothing is wrong" not in done.out
+    assert sorted(path.rglob("*")) == before
+    assert not (machine.home / ".watercooler").exists()

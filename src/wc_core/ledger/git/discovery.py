@@ -17,7 +17,12 @@ from __future__ import annotations
 
 import os
 
-from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
+from wc_core.base.errors import (
+    CorruptError,
+    InvalidInputError,
+    NotFoundError,
+    StorageError,
+)
 from wc_core.base.files import read_plain
 from wc_core.base.layout import BRANCH, IN_TREE
 from wc_core.base.lean import re
@@ -51,6 +56,10 @@ class StoreMovedError(CorruptError):
     """The store and this repository do not point at each other."""
 
 
+class ReftableError(StorageError):
+    """The refs of the repository are in a format that only git reads."""
+
+
 class Place(NamedTuple):
     """The store that belongs to a folder.
 
@@ -76,8 +85,8 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
 
     Raises StoreMissingError if the store's checkout is missing (with
     ``missing_ok`` the result says that it does not exist), StoreMovedError if
-    it belongs to another repository, and InvalidInputError if the folder
-    cannot have a store.
+    it belongs to another repository, ReftableError if wc cannot read the refs of the
+    repository, and InvalidInputError if the folder cannot have a store.
     """
     folder = os.path.realpath(cwd)
     repository = repositories.containing(folder)
@@ -115,6 +124,9 @@ def _named_place(
 ) -> Place:
     """The store at ``root``, which WATERCOOLER_DIR names."""
     exists = os.path.isdir(root)
+    worktree = repositories.containing(root) if exists else None
+    if worktree is not None and worktree.top == root:
+        _refuse_reftable(worktree)
     if exists and not is_store(root):
         _refuse_oldest_layout(root)
     if repository is not None:
@@ -230,6 +242,7 @@ def _place_of_repository(repository: Repository, env: Mapping[str, str]) -> Plac
             "git does not work here either.",
             "If the repository was moved, run in its new place: git worktree repair",
         )
+    _refuse_reftable(repository)
     # A checkout that was never finished is empty, and will be created again.
     checkouts = [
         checkout
@@ -251,6 +264,17 @@ def _place_of_repository(repository: Repository, env: Mapping[str, str]) -> Plac
     exists = repositories.has_branch(repository, BRANCH)
     root = _planned_root(repository, env)
     return Place(BRANCH_STORE, root, repository, False, exists)
+
+
+def _refuse_reftable(repository: Repository) -> None:
+    """Raise ReftableError if a repository's refs are not in files: its threads could
+    be neither found nor committed."""
+    if repositories.has_reftable(repository):
+        raise ReftableError(
+            f"The repository {repository.top or repository.common} stores its refs as "
+            "reftable, which wc cannot read yet. Nothing was read or written.",
+            "If it has no linked worktrees: git refs migrate --ref-format=files",
+        )
 
 
 def is_of_another_home(checkout: Checkout, env: Mapping[str, str]) -> bool:

@@ -83,6 +83,11 @@ class Repository(NamedTuple):
         return resolve(self, "HEAD")
 
 
+def has_reftable(repository: Repository) -> bool:
+    """Whether the refs are in a format that only git reads (reftable)."""
+    return _read_text(f"{repository.common}/HEAD").strip().endswith(f"/{_STUB}")
+
+
 def is_object_id(text: str) -> bool:
     """Whether a text can be the id of an object: SHA-1 or SHA-256, in full."""
     return is_hexadecimal(text, 40, 64)
