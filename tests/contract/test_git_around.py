@@ -203,6 +203,41 @@ def test_the_format_of_the_repository_stays(repo: Repo) -> None:
     assert "repositoryformatversion=0" in said
 
 
+# --- a repository that git refuses --------------------------------------------
+
+
+@pytest.mark.parametrize("why", ["extension", "owner"])
+def test_what_git_says_of_a_repository_that_it_refuses(repo: Repo, why: str) -> None:
+    repo.git("commit", "-q", "--allow-empty", "-m", "code")
+    post(repo)
+    env = {"WATERCOOLER_SYNC": "inline"}
+    if why == "owner":
+        env["GIT_TEST_ASSUME_DIFFERENT_OWNER"] = "1"
+        reasons = ["detected dubious ownership", "git config --global --add safe."]
+    else:
+        repo.git("config", "core.repositoryFormatVersion", "1")
+        repo.git("config", "extensions.strange", "true")
+        reasons = ["unknown repository extension found: strange"]
+    told = {
+        "say": repo.ok("say", "auth", "--title", "T", env=env),
+        "doctor": repo.wc("doctor", env=env),
+        "review": repo.wc("review", "auth", env=env),
+        "radar": repo.wc("radar", env=env),
+    }
+    assert {name: done.code for name, done in told.items()} == {
+        "say": 0,
+        "doctor": 9,
+        "review": 7,
+        "radar": 0,
+    }
+    for name, done in told.items():
+        for reason in reasons:
+            assert reason in done.out + done.err, name
+    assert "not in this repository" not in told["review"].err
+    assert "0 files" not in told["radar"].out
+    assert "those that could be compared" in told["radar"].err
+
+
 # --- settings -----------------------------------------------------------------
 
 SETTINGS = """

@@ -85,7 +85,7 @@ def conflicts_markdown(view: RadarView | None, worktree: str) -> str:
     lines = [f"{trees}, compared {ago(view.age)} (now: wc radar)"]
     outdated = [item for item in fields.get("approved", ()) if not item["merges"]]
     if not pairs:
-        lines.append("No two of them change the same file.")
+        lines.append(view.radar.quiet_text)
     if pairs or outdated:
         lines.append(NOTICE)
     for pair in pairs[:_PAIRS]:

@@ -57,7 +57,7 @@ def _radar(radar: Radar, context: PageContext) -> Html:
     pairs = [pair for pair in radar.pairs if pair.files or pair.problem]
     # Sorting is stable: pairs with equally many conflicts keep their order.
     pairs.sort(key=lambda pair: -len(pair.of_kind(HOT)))
-    quiet = element("p", "No two of them change the same file.", class_="none")
+    quiet = element("p", radar.quiet_text, class_="none")
     hidden = len(pairs) - _PAIRS
     return joined(
         (

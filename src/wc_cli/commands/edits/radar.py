@@ -88,7 +88,7 @@ def _print_radar(context: Context, options: RadarOptions, view: RadarView) -> No
     style = output_style(context.env)
     say(radar_rendering.radar_text(view, style))
     if not view.pairs:
-        remark("No two of them change the same file.")
+        remark(view.radar.quiet_text)
 
 
 @command(ConflictsOptions)

@@ -16,7 +16,13 @@ from wc_cli.edits.radar import merges, snapshots
 from wc_cli.edits.radar.objects import objects_of
 from wc_cli.edits.review.owncommits import own_commits
 from wc_cli.edits.review.trunk import TrunkReader
-from wc_cli.ledger.branch.git import NO_NETWORK, Git, GitError, GitTimeoutError
+from wc_cli.ledger.branch.git import (
+    NO_NETWORK,
+    Git,
+    GitError,
+    GitRefusedError,
+    GitTimeoutError,
+)
 from wc_core.base.errors import NotFoundError, StorageError
 from wc_core.base.lean import contextlib
 from wc_core.base.phrases import counted
@@ -430,11 +436,15 @@ class _Comparer:
         return f"#{number} by {entry.agent or 'unknown'}"
 
     def _commit(self, name: str) -> str:
-        """The commit that a name resolves to; empty if there is none."""
+        """The commit that a name resolves to; empty if there is none. Raises
+        GitRefusedError."""
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
-        with contextlib.suppress(GitError):
+        try:
             return self.git.line(*words, f"{name}^{{commit}}")
-        return ""
+        except GitRefusedError:
+            raise
+        except GitError:
+            return ""
 
     def _diff(self, *words: str) -> str:
         # `git diff` would obey diff.noprefix and the like, but programs read this.

@@ -57,6 +57,13 @@ _OPTIONS = (
     # Otherwise git records the wrong encoding in the commit.
     *("-c", "i18n.commitEncoding=UTF-8"),
 )
+# What git says if it does not open a repository: whose it is, or of which format.
+_REFUSALS = (
+    *(b"detected dubious ownership", b"unknown repository extension"),
+    *(b"Expected git repo version", b"v1-only extension", b"not a git repository"),
+)
+_FATAL = ("fatal:", "error:")
+_MOST_LINES = 5
 _SECONDS = 60
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 _INFINITE = float("inf")  # `math` is a library of its own in some Pythons
@@ -90,6 +97,10 @@ class GitKilledError(GitError):
 
 class GitTimeoutError(GitKilledError):
     """git ran out of time and was ended."""
+
+
+class GitRefusedError(GitError):
+    """git opens no repository there, so its answer says nothing about one."""
 
 
 class Git:
@@ -243,15 +254,37 @@ class Running:
             raise GitKilledError(f"git {self._word} was killed")
         if code:
             message = _reason(self.err) or f"git {self._word} failed"
-            raise GitError(message, out, self.err)
+            kind = GitRefusedError if _is_refusal(self.err) else GitError
+            raise kind(message, out, self.err)
+
+
+def _is_refusal(stderr: bytes) -> bool:
+    return any(text in stderr for text in _REFUSALS)
 
 
 def _reason(stderr: bytes) -> str:
-    """The line of git's output that gives the reason: the first fatal one, else the
-    last."""
+    """The part of git's output that gives the reason: the first fatal line, else the
+    last line. Of what it goes on with, all up to the last line that is indented."""
     lines = [line for line in os.fsdecode(stderr).splitlines() if line.strip()]
-    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    return (fatal[:1] or lines[-1:] or [""])[0].removeprefix("fatal: ")
+    for place, line in enumerate(lines):
+        if line.startswith(_FATAL):
+            more = _indented(lines[place + 1 :])
+            parts = [line, *map(str.strip, more[:_MOST_LINES])]
+            parts += ["…"] if more[_MOST_LINES:] else []
+            return " ".join(parts).removeprefix("fatal: ")
+    return (lines[-1:] or [""])[0]
+
+
+def _indented(lines: Sequence[str]) -> Sequence[str]:
+    """The lines up to the last indented one, before one with a label of its own."""
+    end = 0
+    for place, line in enumerate(lines):
+        label, mark, _ = line.partition(": ")
+        if mark and label.isalpha():
+            break
+        if line.startswith("\t"):
+            end = place + 1
+    return lines[:end]
 
 
 def version(env: Mapping[str, str]) -> tuple[int, ...]:

@@ -52,7 +52,8 @@ def _side_lines(view: RadarView, side: Side) -> Iterator[tuple[str, str]]:
         facts.append(one_line(side.agent))
     if side.branch and side.branch != side.name:
         facts.append(f"branch {one_line(side.branch)}")
-    facts.append(counted(side.file_count, "file"))
+    if not side.problem:
+        facts.append(counted(side.file_count, "file"))
     if side.path:
         facts.append(view.display_path(side))
     if side.left_out:

@@ -121,6 +121,13 @@ class Radar(NamedTuple):
         """The approved branches that no longer merge into the base branch."""
         return tuple(branch for branch in self.approved if branch.files)
 
+    @property
+    def quiet_text(self) -> str:
+        """What is to say if no two sides change the same file, as far as is known."""
+        if any(side.problem for side in self.sides):
+            return "No two of those that could be compared change the same file."
+        return "No two of them change the same file."
+
     def pairs_of(self, side: int) -> Iterator[tuple[Side, Pair]]:
         """The pairs of one side, each with the other side."""
         for pair in self.pairs:
