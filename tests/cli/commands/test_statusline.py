@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -487,6 +488,25 @@ def test_input_that_the_script_has_read_names_the_folder(
     done = machine.run(["sh", SCRIPT, *words], away.path, feed=feed)
     expected = f"{feed.decode()}\n🎾 you · one\n🎾 you · two\n"
     assert (done.code, done.out, done.err) == (0, expected, "")
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh"])
+def test_a_slow_chained_line_does_not_starve_ours(repo: Repo, shell: str) -> None:
+    """Claude Code ends a run after 5 seconds. What still runs may keep its output."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} IS NOT INSTALLED")
+    repo.ok("new", "one", "--title", "x")
+    words = [shell, SCRIPT, "--color=never", "--chain", "echo begun; sleep 20 | cat"]
+    before = time.monotonic()
+    done = repo.machine.run(words, repo.path)
+    assert time.monotonic() - before < 15
+    assert (done.code, done.out, done.err) == (0, "begun\n🎾 you · one\n", "")
+    feed = json.dumps({"cwd": str(repo.path)}).encode()
+    words = [shell, SCRIPT, "--color=never", "--stdin", "--chain", "cat; echo"]
+    before = time.monotonic()
+    done = repo.machine.run(words, repo.path, feed=feed)
+    assert time.monotonic() - before < 4
+    assert done.out == f"{feed.decode()}\n🎾 you · one\n"
 
 
 def test_wc_cli_is_found_through_links(repo: Repo, machine: Machine) -> None:

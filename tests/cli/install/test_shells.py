@@ -187,6 +187,12 @@ def test_tmux(waiting: Repo) -> None:
     length = [*tmux, "show", "-gv", "status-right-length"]
     said = subprocess.run(length, env=env, capture_output=True, check=True).stdout
     assert int(said) == 100
+    rc.write_text(rc.read_text().replace('set -g status-right "%H theirs"\n', ""))
+    for _ in range(2):
+        subprocess.run([*tmux, "source-file", str(rc)], env=env, check=True)
+    segments = [*tmux, "show", "-gv", "status-right"]
+    said = subprocess.run(segments, env=env, capture_output=True, check=True).stdout
+    assert said.count(b"wc-statusline") == 1
     subprocess.run([*tmux, "kill-server"], env=env, check=True)
     assert re.search(r"\d\d theirs ", shown)
     assert "C {pid} (touch pwned) has the ball - login" in shown

@@ -64,6 +64,17 @@ def test_everything_that_is_left_is_shown(repo: Here, tmp_path: Path) -> None:
     assert fields["unpushed"] == 1
 
 
+def test_worktrees_of_clients_are_no_uncommitted_work(repo: Here) -> None:
+    """They make them in the repository, and git does not ignore them."""
+    for client in ("claude", "gemini", "qwen"):
+        path = f".{client}/worktrees/feat-{client}"
+        repo.git("worktree", "add", "-q", path, "-b", client)
+    assert repo.ok("wrap", *CODEX).out == "Nothing is left behind.\n"
+    assert "left out" not in repo.ok("radar").out
+    (repo.path / ".claude/settings.json").write_text("{}\n")
+    assert left(repo, *CODEX)["uncommitted"] == [".claude/"]
+
+
 def test_all_of_it_is_passed_on_in_one_go(repo: Here) -> None:
     repo.ok("new", "api", "--title", "The api", *CODEX)
     repo.ok("new", "ui", "--title", "The ui", "--blocked-by", "api", *CODEX)

@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from wc_cli.ledger.branch.checkouts import path_options
-from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.ledger.branch.git import OWN_FILES, Git, GitError
 from wc_core.attention.status.places import is_branch
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
 from wc_core.base.lean import contextlib
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ADD_SECONDS = 600.0
 _MAX_FILES = 3
 _TOPIC = "{topic}"
-_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall")
+_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall", *OWN_FILES)
 # How many processes of git look at worktrees at the same time.
 _MAX_GITS = 8
 

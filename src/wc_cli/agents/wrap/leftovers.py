@@ -8,7 +8,7 @@ import os
 from wc_cli.bridges.carry.unsaved import Unsaved, unsaved
 from wc_cli.edits.claims.holding import ClaimHolder, Holding
 from wc_cli.edits.claims.registry import Registry
-from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.ledger.branch.git import OWN_FILES, Git, GitError
 from wc_core.base.layout import Layout
 from wc_core.base.names import MINE
 from wc_core.base.phrases import counted
@@ -123,7 +123,7 @@ def worktree_state(context: Context) -> UnsavedWork:
         return UnsavedWork()
     git = Git(repository.top, context.env)
     try:
-        listed = git.run("status", "--porcelain=v1", "-z", "--no-renames")
+        listed = git.run("status", "--porcelain=v1", "-z", "--no-renames", *OWN_FILES)
         unpushed = 0
         if repository.commit and git.line("remote"):
             words = ("rev-list", "--count", repository.commit, "--not", "--remotes")

@@ -11,7 +11,7 @@ import os
 import stat
 import time
 
-from wc_cli.ledger.branch.git import NO_NETWORK, Git
+from wc_cli.ledger.branch.git import NO_NETWORK, OWN_FILES, Git
 from wc_core.base.lean import hashlib
 from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.secrets import looks_secret
@@ -35,7 +35,7 @@ _MAX_UNTRACKED_BYTES = 64 << 20
 _MARGIN_NS = 100_000_000
 _STATUS = (
     *("status", "--porcelain=v2", "--branch", "-z"),
-    *("--untracked-files=all", "--no-renames"),
+    *("--untracked-files=all", "--no-renames", *OWN_FILES),
 )
 # How many words precede the path in each kind of line.
 _WORDS_BEFORE = {b"1": 8, b"u": 10, b"?": 1}

@@ -76,6 +76,12 @@ _NEVER_ASK = {
     "GCM_INTERACTIVE": "never",
 }
 
+# For `git status` of the code: without the worktrees that clients make within one.
+OWN_FILES = (
+    *("--", ".", ":(exclude,top).claude/worktrees"),
+    *(":(exclude,top).gemini/worktrees", ":(exclude,top).qwen/worktrees"),
+)
+
 # For commands about the code: don't fetch what a partial clone lacks, because nobody
 # waits for the network there. Before git 2.44 only the second one works.
 NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}

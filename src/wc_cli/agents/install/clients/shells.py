@@ -92,7 +92,10 @@ _P10K = (
 # of a pane is quoted because it becomes a word of a shell command.
 _TMUX = (
     "if -F '#{{e|<:#{{status-right-length}},100}}' 'set -g status-right-length 100'",
-    "set -ga status-right ' #(cd -- #{{q:pane_current_path}} && {line})'",
+    # Only once, although tmux may read the file again.
+    "if -F '#{{m:*wc-statusline*,#{{status-right}}}}' {{}} {{",
+    "  set -ga status-right ' #(cd -- #{{q:pane_current_path}} && {line})'",
+    "}}",
 )
 _TMUX_LINE = '{program} --ascii | tr -d "\\043"'
 
