@@ -226,7 +226,10 @@ def test_anything_else_is_the_systems_wc_byte_for_byte(
 ) -> None:
     """Output, messages and exit code are those of the system's wc."""
     stdin = b"a\0list\0" if "--files0-from=-" in arguments else bytes(range(256)) * 9
-    assert box.run("wc", *arguments, stdin=stdin) == box.system(*arguments, stdin=stdin)
+    code, out, err = box.system(*arguments, stdin=stdin)
+    if arguments in {("--help",), ("--version",), ("nofile",), ("lis",)}:
+        err = b"Watercooler: wc help\n" + err
+    assert box.run("wc", *arguments, stdin=stdin) == (code, out, err)
 
 
 @pytest.mark.parametrize("name", subcommands())
@@ -765,6 +768,37 @@ class TestAtATerminal:
         _, out, err = box.system(*words)
         seen = at_terminal(box, *words).splitlines()
         assert sorted(seen) == sorted((out + err).decode().splitlines())
+
+
+class TestWhereOurHelpIs:
+    """The system's wc answers as always, and one line more names our help."""
+
+    @pytest.mark.parametrize(
+        "words",
+        [("--help",), ("-h",), ("--version",), ("frobnicate",), ("finish", "it")],
+    )
+    def test_it_is_named_where_that_one_helps_or_fails(
+        self, box: Box, words: tuple[str, ...]
+    ) -> None:
+        code, out, err = box.system(*words)
+        assert box.run("wc", *words) == (code, out, b"Watercooler: wc help\n" + err)
+        # A wrapper that calls us back adds nothing.
+        again = box.run("wc", *words, env={"_WC_TRIED": "/none/wc:"})
+        assert again == (code, out, err)
+
+    @pytest.mark.parametrize("words", [("--help",), ("-h",), ("--version",)])
+    def test_also_at_a_terminal(self, box: Box, words: tuple[str, ...]) -> None:
+        _, out, err = box.system(*words)
+        seen = at_terminal(box, *words).splitlines()
+        expected = ["Watercooler: wc help", *(out + err).decode().splitlines()]
+        assert sorted(seen) == sorted(expected)
+
+    @pytest.mark.parametrize(
+        "words",
+        [("a",), ("-l", "nofile"), ("./nofile",), ("nofile.txt",), ("-l", "--help")],
+    )
+    def test_it_is_not_named_elsewhere(self, box: Box, words: tuple[str, ...]) -> None:
+        assert box.run("wc", *words) == box.system(*words)
 
 
 def test_every_command_that_is_suggested_exists() -> None:
