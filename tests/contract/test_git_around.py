@@ -203,6 +203,24 @@ def test_the_format_of_the_repository_stays(repo: Repo) -> None:
     assert "repositoryformatversion=0" in said
 
 
+# --- the home folder is a repository ------------------------------------------
+
+
+def test_stores_are_not_added_to_a_repository_at_home(repo: Repo) -> None:
+    machine = repo.machine
+    machine.git("init", "-q", str(machine.home), cwd="/")
+    post(repo)
+    machine.git("add", "-A", cwd=machine.home)
+    assert ".watercooler" not in machine.git("ls-files", cwd=machine.home)
+    ignoring = machine.home / ".watercooler/.gitignore"
+    assert ignoring.read_text() == "*\n"
+    # Someone else's is left as it is.
+    ignoring.write_text("mine\n")
+    repo.git("worktree", "remove", "-f", "-f", str(repo.store))
+    repo.ok("init")
+    assert ignoring.read_text() == "mine\n"
+
+
 # --- a repository that git refuses --------------------------------------------
 
 
