@@ -112,6 +112,34 @@ def test_who_stops_is_reminded_once_of_questions_and_claims(agent: Agent) -> Non
     assert agent.stop() == ""
 
 
+def test_who_stops_hears_of_ignored_files_that_go_with_the_worktree(
+    repo: Repo,
+) -> None:
+    """At /exit, Claude Code finds no changes, and deletes them with its worktree."""
+    repo.ok("init")
+    (repo.path / ".git/info/exclude").write_text("*.env\nnode_modules/\nout/\n")
+    for name in (".claude/worktrees/feat", "app-wt-own"):
+        repo.git("worktree", "add", "-q", name, "-b", Path(name).name)
+    feat, own = (
+        Agent(Here(repo.machine, repo.path / name))
+        for name in (".claude/worktrees/feat", "app-wt-own")
+    )
+    for agent in (feat, own):
+        agent.start()
+        assert agent.stop() == ""
+        (agent.repo.path / "node_modules").mkdir()
+        (agent.repo.path / "node_modules/x.js").touch()
+        assert agent.stop() == ""
+        (agent.repo.path / "local.env").touch()
+        (agent.repo.path / "out").mkdir()
+        (agent.repo.path / "out/result").touch()
+    reason = json.loads(feat.stop())["reason"]
+    assert 'git ignores "local.env", "out/", which may be deleted with' in reason
+    assert "node_modules" not in reason
+    assert feat.stop() == ""
+    assert own.stop() == ""
+
+
 def test_neither_sub_agents_nor_blocked_work_are_nudged(agent: Agent) -> None:
     agent.start()
     agent.repo.ok("ack", "auth", "--as", "Codex")

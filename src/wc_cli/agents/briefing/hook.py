@@ -19,7 +19,7 @@ from wc_cli.agents.briefing.sessionnews import (
     SessionView,
     prompt_news,
     stop_reminder,
-    unsaved_entries,
+    unsaved_work,
 )
 from wc_cli.agents.briefing.sessions import Session
 from wc_cli.ledger.clock import now_ms
@@ -277,7 +277,7 @@ def _event_text(
     if hook_input.again or hook_input.subagent:
         return ""
     with _unlimited():
-        unsaved = unsaved_entries(context)
+        unsaved = unsaved_work(context)
     return stop_reminder(context, path, unsaved)
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # difference.
 _MARGIN_NS = 2_000_000_000
 _NAMED = 5
+# Whose worktrees are in a folder of the repository that is named like this.
+_CLIENTS = ("claude", "gemini", "qwen")
 # The most balls in a reminder; the thread of each is read.
 _MOST = 20
 # At a prompt, the threads of at most so many unknown balls are read. After an import
@@ -203,7 +205,7 @@ def _arrived(view: SessionView, held: HeldBall, known_names: Collection[str]) ->
 def stop_reminder(context: Context, path: str, unsaved: Mapping[str, str]) -> str:
     """Return a reminder of what the agent still holds, each only once: balls, questions
     to it, its claims in this worktree, and what is ``unsaved``, see
-    `unsaved_entries`."""
+    `unsaved_work`."""
     view = SessionView(context, path)
     view.note_visit()
     names_of_balls = view.ball_names.of(view.own)
@@ -235,9 +237,32 @@ def stop_reminder(context: Context, path: str, unsaved: Mapping[str, str]) -> st
     return _reminder(topics, open_questions.values(), claimed.values(), lost)
 
 
-def unsaved_entries(context: Context) -> dict[str, str]:
-    """Return what to do about entries that would be lost with this sandbox, by a key
-    that changes with them. They are carried first, if they can be."""
+def unsaved_work(context: Context) -> dict[str, str]:
+    """Return what to do about what would be lost with this sandbox or worktree, by a
+    key for each: ignored files, and entries, whose key changes with them. Entries are
+    carried first, if they can be."""
+    return {**_ignored_files(context), **_unsaved_entries(context)}
+
+
+def _ignored_files(context: Context) -> dict[str, str]:
+    """Return what to do about the ignored files of a worktree that a client made: at
+    the end it finds no changes there, and deletes it."""
+    repository = context.place.repository
+    top = repository.top if repository is not None else ""
+    client = next((name for name in _CLIENTS if f"/.{name}/worktrees/" in top), "")
+    if not client:
+        return {}
+    from wc_cli.agents.wrap import leftovers  # 12 ms, only in such worktrees
+
+    names = leftovers.ignored_files(top, context.env)
+    text = (
+        f"git ignores {_named(names)}, which may be deleted with this worktree at the "
+        "end of the session. Copy what is needed"
+    )
+    return {f"{UNSAVED}ignored": text} if names else {}
+
+
+def _unsaved_entries(context: Context) -> dict[str, str]:
     if sandboxes.current(context.env) is None:
         return {}
     from wc_cli.bridges.carry.unsaved import unsaved  # 30 ms, only in sandboxes

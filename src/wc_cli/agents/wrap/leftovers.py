@@ -18,7 +18,7 @@ from wc_core.reading.views.remarks import QuestionSection, questions_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from wc_cli.run.context import Context
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 _MAX_QUESTIONS = 20
 _MAX_FILES = 50
+# Folders of what programs fetch or make again.
+_REMADE = frozenset(
+    {"node_modules", "__pycache__", ".venv", "venv"}
+    | {".pytest_cache", ".mypy_cache", ".ruff_cache"}
+)
 
 
 class UnsavedWork(NamedTuple):
@@ -133,3 +138,15 @@ def worktree_state(context: Context) -> UnsavedWork:
     paths = os.fsdecode(listed).split("\0")
     changed = [path[len("XY ") :] for path in paths if path]
     return UnsavedWork(repository.working_branch, tuple(changed[:_MAX_FILES]), unpushed)
+
+
+def ignored_files(top: str, env: Mapping[str, str]) -> list[str]:
+    """Return the paths in a worktree that git ignores, of folders only the name, and
+    without those that programs make again; none if git cannot read it."""
+    words = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    try:
+        listed = Git(top, env).run("ls-files", *words)
+    except GitError:
+        return []
+    paths = os.fsdecode(listed).split("\0")
+    return [path for path in paths if path and not _REMADE & {*path.split("/")}]
