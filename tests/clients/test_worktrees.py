@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +26,10 @@ def _prepare(service: Service, place: Place) -> tuple[list[str], dict[str, str]]
     return [*words, "--worktree", "login"], env
 
 
+def _is_ready(session: Session) -> bool:
+    return CLAUDE.ready in session.terminal.screen
+
+
 def test_claude_code_removes_its_worktree(tmp_path: Path) -> None:
     """It refuses while git's folder of any worktree contains a symbolic link."""
     place = place_of(CLAUDE, tmp_path)
@@ -34,12 +39,12 @@ def test_claude_code_removes_its_worktree(tmp_path: Path) -> None:
     with scripted.serving() as service:
         session = Session(agent, place, service, tmp_path / "tmux")
         try:
-            screen = lambda: session.terminal.screen  # noqa: E731
-            until(lambda: agent.ready in screen(), "no prompt", session, 3 * SECONDS)
+            is_ready = partial(_is_ready, session)
+            until(is_ready, "no prompt", session, 3 * SECONDS)
             session.terminal.say(PROMPT)
             until(lambda: bool(session.turns), "no turn", session)
             assert "worktrees/login" in repo.git("worktree", "list")
-            until(lambda: agent.ready in screen(), "not idle", session)
+            until(is_ready, "not idle", session)
             session.terminal.say(agent.leave)
             until(lambda: session.terminal.has_ended, "still there", session)
         finally:
