@@ -12,6 +12,8 @@ from wc_cli.commands.writing import (
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import body, receipts
 from wc_cli.run.options import command, flag, text
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import quoted
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.ledger.threads.proposals import Draft
@@ -42,6 +44,7 @@ class CloseOptions(LocalTopicOptions, MessageOptions, EditorOptions, WriteOption
 def close(context: Context, options: CloseOptions) -> None:
     """Close a thread."""
     fill_topic(context, options)
+    _check_is_text(options)
     message = body.message(context, options)
     draft = Draft(options.topic, "say", message.title, body=message.body)
     if not options.edit:
@@ -49,6 +52,18 @@ def close(context: Context, options: CloseOptions) -> None:
         return
     with body.entry_text(context, draft, edit=True, command="close") as written:
         _close(context, options, written)
+
+
+def _check_is_text(options: CloseOptions) -> None:
+    """Raise InvalidInputError if the text is one word without a flag: many who type two
+    words mean to close two threads."""
+    if "message" in options.taken_bare and len(options.message[0].split()) == 1:
+        topic, word = quoted(options.topic), options.message[0]
+        raise InvalidInputError(
+            f"wc close closes one thread, and {word!r} is another word.",
+            f"If it is the text: wc close {topic} -m {quoted(word)}; if it is a thread: "
+            f"wc close {quoted(word)}",
+        )
 
 
 def _close(context: Context, options: CloseOptions, draft: Draft) -> None:
@@ -81,4 +96,5 @@ def _closing_draft(options: CloseOptions, draft: Draft) -> Draft:
         status=CLOSED,
         reason=vocabulary.reason(options.reason or draft.title),
         force=options.force,
+        must_exist=True,
     )

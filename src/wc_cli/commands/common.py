@@ -98,6 +98,21 @@ def fill_topic(context: Context, options: LocalTopicOptions) -> None:
     """
     if lacks_topic(context, options):
         use_local_topic(context, options)
+    _check_is_no_topic(context, options)
+
+
+def _check_is_no_topic(context: Context, options: LocalTopicOptions) -> None:
+    """Raise InvalidInputError if the text is only the name of another thread, without a
+    flag: many who type two topics mean both."""
+    for name in {*options.taken_bare} & {"message", "note", "reason"}:
+        word = getattr(options, name)[0]
+        if len(word.split()) > 1 or not context.place.exists:
+            continue
+        if word and context.reader.lookup(word, trusting=True) is not None:
+            raise InvalidInputError(
+                f"{word!r} is a thread, too, and a command writes to one thread.",
+                f"If it is the text: -m {quoted(word)}",
+            )
 
 
 def lacks_topic(context: Context, options: LocalTopicOptions) -> bool:

@@ -171,8 +171,8 @@ class Directory(NamedTuple):
         return first == second or self.key(parse(first)) == self.key(parse(second))
 
 
-# Shorter topics differ in one letter from too many others.
-_LEAST_LENGTH = 4
+# Shorter topics, and shorter parts of them, differ in one letter from too many others.
+_LEAST_LENGTH, _LEAST_PART, _LEAST_BEGINNING = 5, 3, 3
 _CUTOFF = 0.6
 
 
@@ -188,31 +188,60 @@ def near_names(name: str, names: list[str], limit: int = 3) -> list[str]:
 def are_similar(first: str, second: str) -> bool:
     """Whether one of two topics may be a typing error for the other.
 
-    They are equal except for separators, or differ in one letter or in two swapped
-    ones. Topics with different numbers are different on purpose.
+    They are equal except for separators, or one letter is missing, wrong or misplaced.
+    Topics with different numbers, or with different numbers of parts, are different on
+    purpose.
     """
-    plain_first, plain_second = _without_separators(first), _without_separators(second)
-    if plain_first == plain_second:
-        return True
-    lengths = len(plain_first), len(plain_second)
-    if min(lengths) < _LEAST_LENGTH or max(lengths) - min(lengths) > 1:
+    parts, others = _parts(first), _parts(second)
+    plain, other = "".join(parts), "".join(others)
+    # Lengths first: a new topic is compared with all others.
+    lengths = len(plain), len(other)
+    if max(lengths) - min(lengths) > 1 or _numbers(first) != _numbers(second):
         return False
-    return _one_letter_apart(plain_first, plain_second)
+    if plain == other or min(lengths) < _LEAST_LENGTH:
+        return plain == other
+    differing = [pair for pair in zip(parts, others, strict=False) if len({*pair}) > 1]
+    if len(parts) != len(others) or len(differing) != 1:
+        return False
+    short, long = sorted(differing[0], key=len)
+    is_whole = len(parts) == 1
+    return (is_whole or len(short) >= _LEAST_PART) and _one_letter_apart(short, long)
 
 
-def _without_separators(topic: str) -> str:
-    # Faster than a loop: a new topic is compared with all others.
-    return topic.replace("-", "").replace("_", "").replace(".", "")
+def may_abbreviate(beginning: str, topic: str) -> bool:
+    """Whether a name may be meant as the beginning of a topic. It is not if the rest is
+    a number or a part of its own: ``login`` does not stand for ``login-v2``."""
+    return (
+        len(beginning) >= _LEAST_BEGINNING
+        and topic.startswith(beginning)
+        and topic[len(beginning) : len(beginning) + 1] not in {"", *_SEPARATORS}
+        and _numbers(beginning) == _numbers(topic)
+    )
 
 
-def _one_letter_apart(first: str, second: str) -> bool:
-    short, long = sorted((first, second), key=len)
+_SEPARATORS = "-_."
+
+
+def _parts(topic: str) -> list[str]:
+    return topic.replace("_", "-").replace(".", "-").split("-")
+
+
+def _numbers(topic: str) -> list[str]:
+    digits = (c if c.isdigit() else " " for c in topic)
+    return "".join(digits).split()
+
+
+def _one_letter_apart(short: str, long: str) -> bool:
+    """Whether one letter was added, replaced, or moved elsewhere."""
     start = 0
     while start < len(short) and short[start] == long[start]:
         start += 1
-    a, b = short[start:], long[start:]
-    if any(c.isdigit() for c in (a[:1], b[:1]) if c):
+    end = 0
+    while end < len(short) - start and short[-end - 1] == long[-end - 1]:
+        end += 1
+    a, b = short[start : len(short) - end], long[start : len(long) - end]
+    if len(long) - len(short) == 1:
+        return not a
+    if len(long) != len(short):
         return False
-    if len(a) == len(b):
-        return a[1:] == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
-    return b[1:] == a
+    return len(a) == 1 or a[1:] + a[:1] == b or b[1:] + b[:1] == a

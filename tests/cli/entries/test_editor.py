@@ -370,7 +370,7 @@ def test_new_is_refused_before_anyone_writes(
         (("say", "auth", "--to", "Codx"), "Codx"),
         (("done", "auth"), "only the holder may"),
         (("say", "over"), "over is closed"),
-        (("say", "autj"), "there is"),
+        (("say", "aut"), "there is"),
     ],
 )
 def test_what_no_text_could_change_is_refused_before_anyone_writes(

@@ -7,13 +7,16 @@ from wc_cli.ledger.store.lockedthread import STARTING_ACTIONS
 from wc_core.base import files
 from wc_core.base.errors import ConflictError, NotFoundError
 from wc_core.base.layout import new_topic
-from wc_core.base.names import are_similar
+from wc_core.base.names import are_similar, may_abbreviate
 from wc_core.base.phrases import quoted
 from wc_core.ledger.git.discovery import IN_TREE_STORE
 from wc_core.ledger.threads import aliases, revisions, vocabulary
+from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from wc_cli.ledger.store.lockedthread import LockedThread
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.threads.proposals import Draft
@@ -32,6 +35,8 @@ def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
         return existing
     topic = new_topic(draft.topic)
     if draft.must_exist:
+        if draft.status == CLOSED:
+            raise reader.not_found_error(topic)
         raise _no_thread_error(topic, draft, reader)
     count = len(files.names_in(reader.layout.threads, reader.layout.root))
     if count >= vocabulary.MAX_THREADS:
@@ -57,20 +62,37 @@ def _no_thread_error(topic: str, draft: Draft, reader: StoreReader) -> NotFoundE
 
 
 def _check_unlike_others(topic: str, reader: StoreReader) -> None:
-    """Raise ConflictError if a thread has nearly this name: it may be a typo."""
+    """Raise NotFoundError if a thread has nearly this name, or if it is the beginning
+    of the names of just one: it may be a typing error."""
     topics = reader.topics()
     if topic in topics:
         return  # another process has just created it
     names = (*topics, *aliases.indexed_names(reader))
     similar = (name for name in names if are_similar(name, topic))
     existing = next(
-        (name for name in similar if aliases.means_thread(reader, name)), None
+        (name for name in similar if aliases.means_thread(reader, name)), ""
     )
-    if existing is not None:
-        raise ConflictError(
+    existing = existing or _only_beginning_with(topic, names, reader)
+    if existing:
+        error = NotFoundError(
             f'There is no thread "{topic}", but there is "{existing}".',
             f'Write to "{existing}", or start another one with --new.',
         )
+        error.near = (existing,)
+        raise error
+
+
+def _only_beginning_with(topic: str, names: Iterable[str], reader: StoreReader) -> str:
+    """The name of the only thread whose names begin with a new topic; empty if it is
+    not an abbreviation of that."""
+    threads: dict[str, str] = {}
+    for name in names:
+        if name.startswith(topic) and (thread := reader.lookup(name, trusting=True)):
+            threads.setdefault(thread, name)
+        if len(threads) > 1:
+            return ""
+    name = next(iter(threads.values()), "")
+    return name if may_abbreviate(topic, name) else ""
 
 
 def complete(
