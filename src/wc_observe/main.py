@@ -8,6 +8,7 @@ libraries.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import os
@@ -333,8 +334,11 @@ def _current_folder() -> str:
     except FileNotFoundError:
         # The current folder was deleted, which libraries do not handle well. A client's
         # root may still be valid.
+        former = ""
+        with contextlib.suppress(OSError):  # only Linux knows what it was
+            former = os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
         os.chdir("/")
-        return "/"
+        return former or "/"
 
 
 def _now_ms() -> int:

@@ -149,6 +149,13 @@ def test_no_store_says_what_to_run(tmp_path: Path, env: dict[str, str]) -> None:
     assert "Watercooler" in session.read("instructions")
 
 
+def test_a_removed_folder_is_named(tmp_path: Path, env: dict[str, str]) -> None:
+    told = Session(tmp_path / "gone", env).error("list_threads")
+    assert told["code"] == "NOT_FOUND"
+    assert f"no longer exists: {tmp_path}/gone" in told["message"]
+    assert "wc init" not in told["hint"]
+
+
 def test_a_remote_that_has_not_been_asked_is_named(
     repository: Path, env: dict[str, str]
 ) -> None:

@@ -61,8 +61,8 @@ def _check_is_text(options: CloseOptions) -> None:
         topic, word = quoted(options.topic), options.message[0]
         raise InvalidInputError(
             f"wc close closes one thread, and {word!r} is another word.",
-            f"If it is the text: wc close {topic} -m {quoted(word)}; if it is a thread: "
-            f"wc close {quoted(word)}",
+            f"If it is the text: wc close {topic} -m {quoted(word)}; "
+            f"if it is a thread: wc close {quoted(word)}",
         )
 
 

@@ -41,7 +41,7 @@ def init(context: Context, options: InitOptions) -> None:
     if not options.offline:
         _ask_remote(context)
     existed = context.ensure_store(missing_ok=True)
-    writer = context.writer()
+    writer = context.writer(is_asked=True)
     writer.prepare_store()
     pushed = _push_store(context) if options.push else None
     threads = len(writer.reader.topics())

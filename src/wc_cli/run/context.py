@@ -375,11 +375,14 @@ class Context:
                 self._store_writer(None).check(draft, now_ms())
         return self.writer()
 
-    def writer(self, *, renews: bool = True) -> StoreWriter:
+    def writer(self, *, renews: bool = True, is_asked: bool = False) -> StoreWriter:
         """The store, for writing. Created if it does not exist, unless a remote has
         one. ``renews``: writing renews the speaker's claims, unless the command itself
-        does."""
+        does. ``is_asked``: the command is the one that creates stores; no other creates
+        one outside git for an agent, whose worktree this may have been."""
         is_first = not self.place.exists
+        if is_first and self.place.kind == PLAIN and not is_asked:
+            self._check_is_person()
         self.first_contact()
         if self.ensure_store() and self.settings.sync != "off":
             spawn.follow_if_moved(Layout(self.place.root), self._follow_other_homes)
@@ -402,6 +405,15 @@ class Context:
         if renews:
             self.remark_renewal()
         return writer
+
+    def _check_is_person(self) -> None:
+        """Raise NotFoundError for an agent."""
+        if self.process_agent:
+            raise NotFoundError(
+                f"There is no git repository here, and no store: {self.cwd}",
+                "Change to your worktree. If this was one, run in its repository: git "
+                "worktree repair. To keep threads in this folder: wc init",
+            )
 
     def _share_with_group(self) -> None:
         """Have what this command writes to a group's store stay open to the group.

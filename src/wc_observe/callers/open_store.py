@@ -135,6 +135,11 @@ def missing_store(place: Place, store: str, env: Mapping[str, str]) -> NotFoundE
             f"WATERCOOLER_DIR names {store}, which does not exist.",
             "Correct it, or create the store with: wc init",
         )
+    if place.kind == discovery.PLAIN and not os.path.isdir(os.path.dirname(place.root)):
+        return NotFoundError(
+            f"The folder of this server no longer exists: {os.path.dirname(store)}",
+            "Start it again in a worktree of the repository.",
+        )
     if unasked := contact.unasked(place, env):
         fact = f"{unasked.remote} has not been asked for threads."
         return NotFoundError(fact, f"Ask it: {unasked.command}")

@@ -640,3 +640,48 @@ def test_a_named_checkout_that_is_gone_is_not_silently_recreated(repo: Repo) -> 
     assert not store.exists()
     repo.ok("init", env=named)
     assert topics(repo, env=named) == ["auth"]
+
+
+# --- what was a worktree ------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", [".", "src"])
+@pytest.mark.parametrize(
+    "words",
+    [("say", "login", "-m", "Ready"), ("done", "login", "-m", "Ready"), ("init",)],
+)
+def test_nothing_is_written_into_a_worktree_without_its_git(
+    repo: Repo, folder: str, words: tuple[str, ...]
+) -> None:
+    repo.ok("new", "login", "-m", "L")
+    lost = repo.worktree("lost")
+    (lost.path / "src").mkdir()
+    (lost.path / ".git").unlink()
+    cwd = str(lost.path / folder)
+    said = lost.fails(6, *words, cwd=cwd)
+    assert f"{lost.path} was a worktree of {repo.path}" in said
+    assert "worktree repair" in lost.fails(6, "list", cwd=cwd)
+    assert not list(lost.path.rglob(".watercooler"))
+    assert len(repo.entries("login")) == 1
+    obey(repo, f"git -C {repo.path} worktree repair")
+    lost.ok("say", "login", "-m", "Ready", cwd=cwd)
+    assert len(repo.entries("login")) == 2
+
+
+def test_a_store_in_a_worktree_without_its_git_is_still_read(repo: Repo) -> None:
+    repo.ok("new", "login", "-m", "L")
+    lost = repo.worktree("lost")
+    (lost.path / ".git").unlink()
+    (lost.path / ".watercooler/threads").mkdir(parents=True)
+    assert topics(lost) == []
+
+
+def test_an_agent_creates_no_store_outside_git(machine: Machine) -> None:
+    folder = machine.folder("notes")
+    agent = {"CLAUDECODE": "1"}
+    said = folder.fails(3, "say", "trip", "-m", "Where to?", env=agent)
+    assert "no git repository here" in said
+    assert "wc init" in said
+    assert not (folder.path / ".watercooler").exists()
+    folder.ok("init", env=agent)
+    folder.ok("say", "trip", "-m", "Where to?", env=agent)

@@ -85,8 +85,9 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
 
     Raises StoreMissingError if the store's checkout is missing (with
     ``missing_ok`` the result says that it does not exist), StoreMovedError if
-    it belongs to another repository, ReftableError if wc cannot read the refs of the
-    repository, and InvalidInputError if the folder cannot have a store.
+    it belongs to another repository or the folder is in a worktree that lost its
+    ``.git``, ReftableError if wc cannot read the refs of the repository, and
+    InvalidInputError if the folder cannot have a store.
     """
     folder = os.path.realpath(cwd)
     repository = repositories.containing(folder)
@@ -95,6 +96,8 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
         root = os.path.realpath(os.path.join(cwd, named))
         return _named_place(root, repository, env, missing_ok)
     in_tree = _in_tree_root(folder, repository, env)
+    if repository is None:
+        _check_was_no_worktree(folder, in_tree, env)
     if in_tree:
         kind = IN_TREE_STORE if repository else PLAIN
         return Place(kind, in_tree, repository, exists=True)
@@ -114,6 +117,42 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
             "Run wc in a git repository or another folder, or set WATERCOOLER_DIR.",
         )
     return Place(PLAIN, os.path.join(folder, IN_TREE), None, exists=False)
+
+
+def _check_was_no_worktree(folder: str, in_tree: str, env: Mapping[str, str]) -> None:
+    """Raise StoreMovedError if a folder outside git is in what was a worktree of a
+    repository with a store: what is written belongs there. A store ``in_tree`` that is
+    in the same worktree is used, because its entries are nowhere else."""
+    from wc_core.ledger.git import storefolder  # 0.3 ms, only outside git
+
+    try:
+        stores = storefolder.checkouts(env)
+    except StorageError:
+        return  # reported by those who need the list
+    for store in stores:
+        checkout = repositories.containing(store)
+        if checkout is None or checkout.top != store or not checkout.linked:
+            continue
+        for admin in repositories.admins_of(checkout):
+            top = repositories.checkout_at(admin).path
+            is_inside = top and f"{folder}/".startswith(f"{top}/")
+            if is_inside and not in_tree.startswith(f"{top}/"):
+                raise _lost_worktree_error(top, checkout)
+
+
+def _lost_worktree_error(top: str, checkout: Repository) -> StoreMovedError:
+    main = checkout.common.removesuffix("/.git")
+    if not os.path.isdir(top):
+        return StoreMovedError(
+            f"{top} was a worktree of {main}, and no longer exists.",
+            "Change to another worktree.",
+        )
+    return StoreMovedError(
+        f"{top} was a worktree of {main}, and its .git is missing: what is written "
+        "here would not be among the threads of that repository.",
+        f"Bring it back: git -C {quoted(main)} worktree repair; or, if it is none any "
+        f"more: git -C {quoted(main)} worktree prune",
+    )
 
 
 def _named_place(
