@@ -90,6 +90,16 @@ def test_root_writes_nothing_into_another_user_s_store(owned: Repo) -> None:
     assert done.code == 0, done
 
 
+def test_an_owner_without_permissions_is_told_the_chmod(owned: Repo) -> None:
+    store = owned.store
+    store.chmod(0o500)
+    done = wc_as(OWNER, owned, "doctor")
+    assert done.code == 9, done
+    assert f"chmod u+rwx {store}" in done.out
+    assert "sudo" not in done.out
+    store.chmod(0o755)
+
+
 def test_a_container_s_root_gives_git_s_files_to_the_owner(
     owned: Repo, tmp_path: Path
 ) -> None:

@@ -685,3 +685,17 @@ def test_an_agent_creates_no_store_outside_git(machine: Machine) -> None:
     assert not (folder.path / ".watercooler").exists()
     folder.ok("init", env=agent)
     folder.ok("say", "trip", "-m", "Where to?", env=agent)
+
+
+def test_a_receipt_names_the_store_that_was_passed_over(
+    repo: Repo, machine: Machine
+) -> None:
+    elsewhere = {"WATERCOOLER_DIR": str(machine.root / "elsewhere")}
+    done = repo.json("say", "login", "-m", "L", env=elsewhere)
+    assert done["notes"] == []  # this repository has no threads of its own
+    repo.ok("new", "login", "-m", "L")
+    for _ in range(2):
+        notes = repo.json("ack", "login", env=elsewhere)["notes"]
+        assert any("not in the threads of app" in note for note in notes), notes
+    own = {"WATERCOOLER_DIR": str(repo.store)}
+    assert repo.json("ack", "login", env=own)["notes"] == []

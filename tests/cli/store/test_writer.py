@@ -401,14 +401,17 @@ def test_a_store_that_is_read_only(repo: Repo) -> None:
     script = (
         f"mount --bind {store} {store} && mount -o remount,ro,bind {store} && "
         'cd "$1" && shift && "$@" say auth --title y; echo "code $?"; '
-        '"$@" read auth --json; "$@" statusline'
+        '"$@" read auth --json; "$@" statusline; "$@" doctor'
     )
     words = ["unshare", "-rm", "sh", "-c", script, "sh", str(repo.path)]
     done = repo.machine.run([*words, *repo.machine.wc_words], repo.path)
     if "code" not in done.out or "mount:" in done.err:
         pytest.skip(f"NO MOUNTS: read-only cannot be tried here ({done.err.strip()})")
     assert "code 7" in done.out
-    assert "read-only: remount it" in done.err
+    assert "outside the sandbox" in done.err
+    assert "WATERCOOLER_DIR" not in done.err
+    assert "file system that is read-only here" in done.out
+    assert "sudo" not in done.out
     assert '"title":"x"' in done.out
     assert "note: not marked as read" in done.err
 

@@ -73,10 +73,8 @@ def _problems_in(folder: str, paths: Iterator[str]) -> Iterator[OwnerProblem]:
         return  # shared by a group, whose members write by its mode
     foreign = [path for path in paths if _uid_of(path) not in {owner.st_uid, None}]
     if not foreign:
-        if not os.access(folder, os.W_OK):
-            name, command = users.user_name(owner.st_uid), users.as_user(owner.st_uid)
-            message = f"{folder} belongs to {name}, and you cannot write there"
-            yield OwnerProblem(message, f"Run it as {name}: {command}")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            yield _unwritable(folder, owner)
         return
     name = users.user_name(owner.st_uid)
     items = counted(len(foreign), "file or folder", "files and folders")
@@ -84,6 +82,25 @@ def _problems_in(folder: str, paths: Iterator[str]) -> Iterator[OwnerProblem]:
     message = f"{items} in {folder} do not belong to {name}: {named}"
     ids = f"{owner.st_uid}:{owner.st_gid}"
     yield OwnerProblem(message, f"Give them back: sudo chown -R {ids} {quoted(folder)}")
+
+
+def _unwritable(folder: str, owner: os.stat_result) -> OwnerProblem:
+    """Why this user cannot write to a folder, all of which has one owner."""
+    with contextlib.suppress(OSError):
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            return OwnerProblem(
+                f"{folder} is on a file system that is read-only here",
+                "In an agent's sandbox, run wc outside the sandbox.",
+            )
+    if owner.st_uid == os.geteuid():
+        mode = stat.filemode(owner.st_mode)
+        return OwnerProblem(
+            f"{folder} is yours, but its permissions are {mode}",
+            f"Allow it: chmod u+rwx {quoted(folder)}",
+        )
+    name, command = users.user_name(owner.st_uid), users.as_user(owner.st_uid)
+    message = f"{folder} belongs to {name}, and you cannot write there"
+    return OwnerProblem(message, f"Run it as {name}: {command}")
 
 
 def _uid_of(path: str) -> int | None:

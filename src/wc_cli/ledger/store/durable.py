@@ -34,12 +34,19 @@ _MAX_SPARE = 16 << 20
 # How often a log may be replaced while a line is being appended.
 _MAX_REPLACEMENTS = 100
 
+_PERMISSIONS_HINT = (
+    "Check who owns the store and its permissions: wc doctor; in an agent's sandbox: "
+    "run the same command outside the sandbox."
+)
 _HINTS = {
     errno.ENOSPC: "The disk is full: make room, then run the same command again.",
     errno.EDQUOT: "Your quota is used up: make room, then run it again.",
-    errno.EROFS: "The file system is read-only: remount it, or set WATERCOOLER_DIR.",
-    errno.EACCES: "Check who owns the store and its permissions: wc doctor",
-    errno.EPERM: "Check who owns the store and its permissions: wc doctor",
+    errno.EROFS: (
+        "The file system is read-only here. In an agent's sandbox: run the same "
+        "command outside the sandbox."
+    ),
+    errno.EACCES: _PERMISSIONS_HINT,
+    errno.EPERM: _PERMISSIONS_HINT,
 }
 
 

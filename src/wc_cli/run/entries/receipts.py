@@ -13,7 +13,7 @@ from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
 from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import ASK
-from wc_core.ledger.git import remotes, repository
+from wc_core.ledger.git import discovery, remotes, repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import holder_text
@@ -43,6 +43,7 @@ def settle_after_write(
     if not is_inline:
         notes.extend(_refusal_notes(context, layout))
     notes.extend(_wake_notes(context, layout, receipt))
+    notes.extend(_elsewhere_notes(context))
     pushed = _is_pushed(context, committed=committed) if committing else None
     # At the end: the background processes are copies of this one, and the kernel copies
     # each memory page that this one changes while both run.
@@ -112,6 +113,26 @@ def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]
     directory = context.settings.directory
     reason = expectation.obstacle(context.reader, directory, ball, now_ms())
     return [f"not woken: {reason}"] if reason else []
+
+
+def _elsewhere_notes(context: Context) -> list[str]:
+    """Return that the entry is not in the store of the current repository, which has
+    one, because ``WATERCOOLER_DIR`` names another."""
+    code, named = context.place.repository, context.env.get("WATERCOOLER_DIR", "")
+    if code is None or not named:
+        return []
+    env = {**context.env, "WATERCOOLER_DIR": ""}
+    try:
+        own = discovery.find(context.cwd, env)
+    except WcError:
+        return []  # reported by each command without the variable
+    if own.root == context.place.root or not (own.exists or own.branch_exists):
+        return []
+    note = (
+        f"WATERCOOLER_DIR is set, so this is not in the threads of {code.name}; "
+        "to write there: unset WATERCOOLER_DIR"
+    )
+    return [note]
 
 
 def _trouble_notes(layout: Layout) -> list[str]:
