@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+from time import monotonic
 
 from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms, random_bits
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 _NOT_ASKED = Asked()
 # Bits of a file's mode.
 _GROUP_WRITES, _OF_GROUP = 0o020, 0o070
+# How long the first command in a clone waits for its remotes.
+_CONTACT_SECONDS = 3.0
 
 
 class Context:
@@ -77,6 +80,8 @@ class Context:
         self._agent_above: str | None = None
         # Whether the topic was omitted, so that it is this worktree's thread.
         self.took_local_topic = False
+        # Until when this command may wait for a first answer of a remote.
+        self._contact_until = 0.0
 
     @property
     def place(self) -> Place:
@@ -266,12 +271,26 @@ class Context:
         if self.place.exists or not self.place.branch_exists:
             return
         env = self.env
-        # A partial clone would fetch missing objects, but no reader waits for the
-        # network.
-        self.env = {**env, "GIT_NO_LAZY_FETCH": "1"}
+        until = self._fetching_until()
+        if not until:
+            # A partial clone would fetch missing objects, but no reader waits for the
+            # network.
+            self.env = {**env, "GIT_NO_LAZY_FETCH": "1"}
+        elif self.place.repository is not None:
+            from wc_cli.ledger.sync import ssh  # 1 ms, once for each clone
+
+            with contextlib.suppress(OSError):  # the key is reported by an exchange
+                command = ssh.ssh_command(self.place.repository, env)
+                self.env = {**env, "GIT_SSH_COMMAND": command} if command else env
         try:
-            self.ensure_store()
+            self.ensure_store(until=until)
         except WcError as error:
+            if until and self.place.repository is not None:
+                from wc_cli.ledger.sync import (
+                    firstcontact,
+                )  # 30 ms, only after a failure
+
+                firstcontact.record_failure(self.place.repository, env, str(error))
             raise NotFoundError(
                 f"This repository has threads on its branch {BRANCH}, but they could "
                 f"not be checked out: {error.__cause__ or error}",
@@ -282,6 +301,17 @@ class Context:
         # The next write prepares the rest, or reports why it cannot.
         with contextlib.suppress(WcError, OSError):
             self.writer()
+
+    def _fetching_until(self) -> float:
+        """Until when, on the monotonic clock, the threads that a partial clone lacks
+        may be fetched: by the first command within the time for the first contact, not
+        again soon after a failure. 0.0 if never."""
+        repository = self.place.repository
+        if repository is None or self.settings.sync == "off":
+            return 0.0
+        if contact.failed_lately(repository, now_ms()):
+            return 0.0
+        return self._contact_until or monotonic() + _CONTACT_SECONDS
 
     @property
     def other_homes(self) -> list[str]:
@@ -323,7 +353,9 @@ class Context:
             return
         from wc_cli.ledger.sync import firstcontact  # 30 ms, once for each clone
 
-        if firstcontact.ask(repository, self.env, seconds or firstcontact.SECONDS):
+        seconds = seconds or _CONTACT_SECONDS
+        self._contact_until = monotonic() + seconds
+        if firstcontact.ask(repository, self.env, seconds):
             self._place = self._settings = self._identity = self._reader = None
             if not self.place.branch_exists:
                 self.ensure_store()  # a remote without a name has no such branch
@@ -333,9 +365,10 @@ class Context:
         """One line if a remote has not been asked for threads; usually empty."""
         return str(contact.unasked(self.place, self.env) or "")
 
-    def ensure_store(self, *, missing_ok: bool = False) -> bool:
+    def ensure_store(self, *, missing_ok: bool = False, until: float = 0.0) -> bool:
         """Create or adopt the store of this place if there is none yet, with
-        ``missing_ok`` even if its folder is missing. Returns whether there was one."""
+        ``missing_ok`` even if its folder is missing. What a partial clone lacks is
+        fetched ``until`` then at most. Returns whether there was one."""
         if missing_ok:
             self._place = discovery.find(self.cwd, self.env, missing_ok=True)
             self._reader = None
@@ -345,8 +378,14 @@ class Context:
         if place.kind == BRANCH_STORE:
             from wc_cli.ledger.branch import checkouts  # 15 ms, once for each store
 
-            made = checkouts.ensure_checkout(place, self.cwd, self.env)
+            made = checkouts.ensure_checkout(place, self.cwd, self.env, until)
             self._place = place._replace(root=made.root, exists=True)
+            if place.branch_exists and place.repository is not None:
+                from wc_cli.ledger.store import durable  # imported by `checkouts`
+
+                # There are threads, after all.
+                with contextlib.suppress(OSError, WcError):
+                    durable.remove(contact.path_of(place.repository, contact.UNASKED))
             self._settings = self._identity = self._reader = None
             for path, aside in made.set_aside:
                 self._remark_set_aside(path, aside)

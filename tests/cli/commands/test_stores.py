@@ -300,7 +300,7 @@ def test_where_it_cannot_be_adopted_it_is_reported(repo: Repo) -> None:
     assert "not checked out: wc init" in who
 
 
-def test_reading_a_partial_clone_fetches_nothing(repo: Repo) -> None:
+def test_without_sync_reading_a_partial_clone_fetches_nothing(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
     repo.git("config", "uploadpack.allowFilter", "true")
     path, url = repo.machine.root / "partial", f"file://{repo.path}"
@@ -310,6 +310,30 @@ def test_reading_a_partial_clone_fetches_nothing(repo: Repo) -> None:
     assert "not checked out" in partial.ok("whoami").out
     partial.ok("init")
     assert topics(partial) == ["auth"]
+
+
+@pytest.mark.parametrize("kept", ["blob:none", "tree:0"])
+@pytest.mark.parametrize(
+    "words", [("list",), ("brief",), ("search", "Login"), ("whose", "auth")]
+)
+def test_the_first_read_of_a_partial_clone_fetches_the_threads(
+    repo: Repo, kept: str, words: tuple[str, ...]
+) -> None:
+    repo.settled("new", "auth", "-m", "Login")
+    repo.git("config", "uploadpack.allowFilter", "true")
+    path, url = repo.machine.root / "partial", f"file://{repo.path}"
+    repo.machine.git("clone", "-q", f"--filter={kept}", url, str(path), cwd="/")
+    partial = Repo(repo.machine, path)
+    repo.path.rename(repo.path.parent / "away")
+    on = {"WATERCOOLER_SYNC": "background"}
+    for _ in range(2):
+        assert "wc init" in partial.fails(3, *words, env=on)
+    (repo.path.parent / "away").rename(repo.path)
+    # It waits for a remote that failed only once; `wc init` tries again.
+    assert "wc init" in partial.fails(3, *words, env=on)
+    (path / ".git/wc-unasked").unlink()
+    assert "auth" in partial.ok(*words, env=on).out
+    assert not (path / ".git/wc-unasked").exists()
 
 
 def test_a_clone_without_threads_is_left_alone(repo: Repo) -> None:

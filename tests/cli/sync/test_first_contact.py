@@ -136,6 +136,16 @@ def test_the_first_brief_has_the_ball(machine: Machine, hub: Path, kind: str) ->
     assert "hash #1" in answered.out
 
 
+def test_the_start_hook_names_threads_that_it_cannot_fetch(
+    machine: Machine, hub: Path
+) -> None:
+    repo = cloned(machine, f"file://{hub}", "--filter=blob:none")
+    hub.rename(hub.parent / "away")
+    first = hook(repo).out
+    assert "could not be checked out" in first
+    assert "wc init" in first
+
+
 COMMANDS = {
     "init": ("init",),
     "sync": ("sync",),

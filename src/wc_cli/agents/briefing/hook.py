@@ -26,11 +26,11 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.run.context import Context
 from wc_cli.run.output import remark, say_exact
 from wc_cli.run.terminal.style import Style
-from wc_core.base.errors import ClaimedError, WcError
+from wc_core.base.errors import ClaimedError, NotFoundError, WcError
 from wc_core.base.layout import EARLY, Layout
 from wc_core.base.lean import signal
 from wc_core.base.lean.contextlib import contextmanager, suppress
-from wc_core.base.text import defused
+from wc_core.base.text import defused, one_line
 from wc_core.ledger.git import contact
 from wc_core.ledger.git.private import private_layout
 from wc_core.people.identity.resolve import Asked
@@ -228,7 +228,10 @@ def _reply(
     if options.hook in dialects.TOOL_EVENTS and not hook_input.tool:
         raise _NoToolError
     if options.hook == START:
-        _adopt(context)
+        try:
+            _adopt(context)
+        except NotFoundError as error:
+            return one_line(f"Watercooler: {error.message}. {error.hint}")
     late = deadline(context)
     if not context.place.exists:
         if options.hook == PROMPT and hook_input.session:

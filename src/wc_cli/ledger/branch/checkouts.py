@@ -57,10 +57,14 @@ class MadeCheckout(NamedTuple):
     unwritten: Mapping[str, str] = MappingProxyType({})
 
 
-def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheckout:
+def ensure_checkout(
+    place: Place, cwd: str, env: Mapping[str, str], until: float = 0.0
+) -> MadeCheckout:
     """Check out the store's branch of a repository, and create it if there is none.
 
-    An existing branch, local or fetched, is used unchanged; the network is not used.
+    An existing branch, local or fetched, is used unchanged. The network is not used,
+    except for the objects that a partial clone lacks, and ``until`` then at most, on
+    the monotonic clock, if that is given.
     Raises StorageError with git's reason, before anything is made if other branches
     are in the way.
     """
@@ -80,6 +84,8 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheck
         if any(checkout.trusted and checkout.finished for checkout in checkouts):
             return MadeCheckout(discovery.find(cwd, env).root)
         git = Git(repository.common, env, bare=True, handle=lock)
+        if until:
+            git.until = until
         try:
             _remove_begun_records(repository, os.path.dirname(first))
             return _check_out(git, repository, named, env)

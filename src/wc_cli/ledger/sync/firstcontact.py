@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.git.repository import Repository
 
-# How long commands wait for the answer, in seconds.
-INIT_SECONDS, SECONDS = 15.0, 3.0
+# How long `wc init` waits for the answer, in seconds.
+INIT_SECONDS = 15.0
 
 
 def ask(repository: Repository, env: Mapping[str, str], seconds: float) -> bool:
@@ -50,3 +50,13 @@ def ask(repository: Repository, env: Mapping[str, str], seconds: float) -> bool:
     report.record_contact(repository, result)
     # Another process may have fetched it in the meantime.
     return has_branch(repository, BRANCH)
+
+
+def record_failure(
+    repository: Repository, env: Mapping[str, str], problem: str
+) -> None:
+    """Record that what a partial clone lacks of the threads could not be fetched."""
+    labels = tuple(remote.label for remote in contact.candidates(repository, env))
+    if labels:
+        result = Contact(now_ms(), labels[0], problem, labels)
+        report.record_contact(repository, result)

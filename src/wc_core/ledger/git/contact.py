@@ -125,6 +125,14 @@ def is_due(
     return not 0 <= age < (_ANSWER_MS if latest.answered else _FAILURE_MS)
 
 
+def failed_lately(repository: Repository, now_ms: int) -> bool:
+    """Whether the last attempt to reach the remotes failed a short time ago."""
+    latest = load(repository)
+    if latest is None or latest.answered:
+        return False
+    return 0 <= now_ms - latest.at < _FAILURE_MS
+
+
 def unasked(place: Place, env: Mapping[str, str]) -> Unasked | None:
     """A remote that has not said whether it has threads. ``None`` if there is a fetched
     branch, if there is a store and no attempt has failed, or if all have answered."""
