@@ -317,6 +317,25 @@ def test_a_branch_that_main_has_needs_no_landing(here: Here) -> None:
     assert here.ok("land", "--all").out == ""
 
 
+def test_work_that_was_continued_on_another_branch_is_not_merged(here: Here) -> None:
+    here.ok("new", "login", "-m", "Log in", "--to", "Codex", "--force")
+    tree = here.worktree("app-wt-login", "fix/login")
+    here.ok("move", "login", "--branch", "fix/login")
+    tree.git("switch", "-qc", "fix/other")
+    change(tree, 3, "three")
+    tree.ok("done", "login", "-m", "Works", *CODEX)
+    approve(here)
+    said = here.fails(4, "land", "login")
+    assert "main has all commits of fix/login, but" in said
+    assert "fix/other" in said
+    assert "wc close" not in said
+    assert "wc move login --branch fix/other && wc land login" in said
+    here.ok("move", "login", "--branch", "fix/other")
+    approve(here)
+    here.ok("land", "login")
+    assert line_of(here, 3) == "three"
+
+
 def test_clean_removes_worktree_and_branch_of_what_has_landed(here: Here) -> None:
     tree = login(here)
     other = work(here, "pay", 9)

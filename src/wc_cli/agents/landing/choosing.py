@@ -74,10 +74,10 @@ if TYPE_CHECKING:
     from wc_core.reading.views.rows import ThreadRow
 
 # Codes of obstacles that only git knows: uncommitted changes, a rebase that is not
-# finished, no commits, no common history, a branch without the approved commit; or that
-# have come up during a check.
+# finished, no commits, no common history, a branch without the approved commit, work
+# that was continued on another branch; or that have come up during a check.
 DIRTY, REBASING, MERGED, UNRELATED = "DIRTY", "REBASING", "MERGED", "UNRELATED"
-REWRITTEN, MOVED = "REWRITTEN", "MOVED"
+REWRITTEN, MOVED, ELSEWHERE = "REWRITTEN", "MOVED", "ELSEWHERE"
 _MAX_NEWER = 20
 
 
@@ -347,14 +347,31 @@ class LandingChooser:
             text = f"{counted(newer, 'commit')} since it was approved"
             reasons.append(Obstacle(NEWER, text))
         elif not missing.of(commit):
-            text = f"{self.base.name} has all commits of {row.branch}"
-            reasons.append(Obstacle(MERGED, text))
+            reasons.append(self._merged(row))
         return choice._replace(
             commit=commit,
             commit_count=len(missing.of(commit)),
             obstacles=tuple(reasons),
             newer=newer,
         )
+
+    def _merged(self, row: ThreadRow) -> Obstacle:
+        """Return that the base branch has all commits of a thread's branch: perhaps
+        because the work was continued on another one. Raises GitError."""
+        text = f"{self.base.name} has all commits of {row.branch}"
+        entries = self.context.reader.thread(row.topic).entries
+        apart = {"", self.base.name, BRANCH}
+        latest = next(
+            (e for e in reversed(entries) if e.code_branch not in apart), None
+        )
+        if latest is None or latest.code_branch == row.branch:
+            return Obstacle(MERGED, text)
+        branch = latest.code_branch
+        tip = self.branches.tip(branch) or latest.code_commit
+        if self.base.contains(self.base.commit, tip):
+            return Obstacle(MERGED, text)
+        text = f"{text}, but the last entry was written on {branch}, which has others"
+        return Obstacle(ELSEWHERE, text, words=branch)
 
     def newer_commits(self, choice: LandingChoice) -> list[str]:
         """Return the commits of a branch since the one that lands, in words, the newest

@@ -6,6 +6,7 @@ import sys
 
 from wc_cli.agents.landing.choosing import (
     DIRTY,
+    ELSEWHERE,
     MERGED,
     REBASING,
     REWRITTEN,
@@ -36,7 +37,7 @@ from wc_core.base.errors import (
     NotFoundError,
 )
 from wc_core.base.layout import Layout
-from wc_core.base.phrases import counted
+from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import clean, one_line
 from wc_core.ledger.planning.landing import (
     BRANCH_MISSING,
@@ -78,6 +79,7 @@ HINTS: Mapping[str, str] = {
     HAS_LANDED: "Remove its worktree and branch: wc land TOPIC --clean",
     HAS_CHANGED: "Reopen it: wc say TOPIC --reopen -m '…'",
     MERGED: "Close it: wc close TOPIC",
+    ELSEWHERE: "Land that one: wc move TOPIC --branch BRANCH && wc land TOPIC",
     DIRTY: "Commit them, or land without them: wc land TOPIC --allow-dirty",
     REBASING: "Finish that first: git rebase --continue, or --abort",
 }
@@ -201,7 +203,10 @@ def _all_able(
     if unable and not options.all:
         name = one_line(unable[0].row.name)
         reasons = one_line(_reasons(unable[0]))
-        hint = HINTS[unable[0].obstacles[0].code].replace("TOPIC", name)
+        obstacle = unable[0].obstacles[0]
+        hint = HINTS[obstacle.code].replace("TOPIC", name)
+        if obstacle.code == ELSEWHERE:
+            hint = hint.replace("BRANCH", quoted(one_line(obstacle.words)))
         hint = hint.replace("HASH", unable[0].commit[:SHORT])
         raise ConflictError(f"{name} cannot land: {reasons}.", hint)
     return able

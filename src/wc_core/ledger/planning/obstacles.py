@@ -20,7 +20,8 @@ class Obstacle(NamedTuple):
     - ``topic``: the thread that is waited for, as it is stored; empty for the others
     - ``through``: the thread whose link or gate it is: itself, or one that it is part
       of
-    - ``words``: the thread or the gate that is waited for, for display
+    - ``words``: the thread or the gate that is waited for, for display; or the branch
+      with the latest work
     """
 
     code: str
