@@ -451,6 +451,23 @@ def put_worktrees(repo: Repo, pattern: str) -> None:
     repo.ok("config", "--global", "set", "run.worktrees", pattern)
 
 
+@pytest.mark.parametrize("words", [("clone",), ("submodule", "add")])
+def test_no_worktree_is_made_in_an_outer_work_tree(
+    repo: Repo, words: tuple[str, ...]
+) -> None:
+    git = ("-c", "protocol.file.allow=always", *words, "-q")
+    (repo.path / "libs").mkdir()
+    repo.git(*git, str(repo.path), "libs/inner")
+    inner = RunHere(repo.machine, repo.path / "libs/inner")
+    ask_for(inner, "login", "done")
+    place = repo.path.parent / "inner-wt-login"
+    assert plan(inner)["start"][0]["worktree"] == str(place)
+    (repo.path / "libs/inner/.gitignore").write_text(".trees/\n")
+    put_worktrees(inner, ".trees/{topic}")
+    place = inner.path / ".trees/login"
+    assert plan(inner)["start"][0]["worktree"] == str(place)
+
+
 def test_a_place_for_worktrees_that_cannot_be_used(repo: Repo) -> None:
     ask_for(repo, "login", "done")
     inside = repo.path / ".trees/login"

@@ -171,7 +171,12 @@ class Places:
         top = self.main.path if self.main is not None else self.repository.common
         path = self._pattern.replace("{repo}", self.repository.name)
         path = os.path.expanduser(path.replace(_TOPIC, name))
-        path = os.path.normpath(os.path.join(top, path))
+        beside = self._outermost(top)
+        resolved = os.path.normpath(os.path.join(top, path))
+        if beside != top and not resolved.startswith(f"{top}/"):
+            in_outer = resolved.startswith(f"{beside}/") and not os.path.isabs(path)
+            resolved = os.path.join(beside, path) if in_outer else resolved
+        path = os.path.normpath(resolved)
         if os.path.lexists(path):
             raise ConflictError(
                 f"{one_line(path)} is in the way of a worktree for {one_line(name)}.",
@@ -186,6 +191,17 @@ class Places:
                 "wc config --global set run.worktrees …",
             )
         return path
+
+    def _outermost(self, top: str) -> str:
+        """Return the outermost work tree around a submodule or a nested repository:
+        what is made beside the inner one would be among its files. A repository of the
+        home folder is not one: nobody works beside the home folder."""
+        home = os.path.realpath(self.env.get("HOME", "") or "/")
+        while True:
+            outer = repositories.containing(os.path.dirname(top))
+            if outer is None or not outer.top or f"{home}/".startswith(f"{outer.top}/"):
+                return top
+            top = outer.top
 
     def _says(self, *words: str) -> str:
         """Return what git prints in the main worktree; nothing if it fails."""
