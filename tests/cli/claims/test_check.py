@@ -106,6 +106,38 @@ def test_the_remote_has_more(clones: Clones) -> None:
     assert verdict(clones.pat, "a.py", *CODEX) == (0, "PROCEED", ["FREE"])
 
 
+def test_a_claim_is_refused_where_the_check_says_pull(clones: Clones) -> None:
+    pat = clones.pat
+    commit(clones.sam)
+    clones.sam.git("push", "-q")
+    pat.git("fetch", "-q")
+    assert verdict(pat, "a.py", *CODEX)[:2] == (33, "PULL")
+    said = pat.fails(33, "claim", "a.py", *CODEX)
+    assert "origin/main has commits" in said
+    assert "--anyway" in said
+    assert pat.json("claims")["claims"] == []
+    pat.ok("claim", "a.py", "--mode", "read", *CODEX)
+    pat.ok("release", "a.py", *CODEX)
+    pat.ok("claim", "a.py", "--anyway", "-m", "a typo", *CODEX)
+    (claim,) = pat.json("claims")["claims"]
+    assert claim["note"] == "a typo; on a checkout behind origin/main"
+    pat.ok("release", "a.py", *CODEX)
+    # A branch of one's own is not compared with the one that it began from.
+    pat.git("switch", "-qc", "fix", "--track", "origin/main")
+    pat.git("reset", "-q", "--hard", "HEAD~1")
+    assert verdict(pat, "a.py", *CODEX)[0] == 0
+    pat.ok("claim", "a.py", *CODEX)
+
+
+def test_what_is_a_thread_and_no_file_is_taken(repo: Here) -> None:
+    repo.ok("new", "login", "-m", "Log in", "--to", "anyone")
+    assert "wc take login" in repo.fails(3, "claim", "login", *CODEX)
+    assert repo.json("claims")["claims"] == []
+    repo.ok("claim", "login", "--new", *CODEX)
+    (repo.path / "auth").write_text("x")
+    repo.ok("claim", "auth", *CODEX)  # the file, not the thread
+
+
 def test_being_ahead_is_fine_but_for_what_nobody_sees(repo: Here) -> None:
     commit(repo)
     assert verdict(repo, "a.py", *CODEX) == (0, "PROCEED", ["FREE"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.agents.briefing.coverage import coverage, coverage_text
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
-from wc_cli.edits.claims import existing, travel
+from wc_cli.edits.claims import existing, travel, upstream
 from wc_cli.edits.claims.holding import ClaimHolder, Holding
 from wc_cli.edits.claims.registry import Registry
 from wc_cli.ledger.clock import now_ms
@@ -15,9 +15,14 @@ from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import edits as edits_rendering
 from wc_cli.run.terminal.style import output_style
 from wc_core.base import sandboxes
-from wc_core.base.errors import ClaimedError, InvalidInputError
+from wc_core.base.errors import (
+    ClaimedError,
+    InvalidInputError,
+    NotFoundError,
+    PullError,
+)
 from wc_core.base.layout import Layout
-from wc_core.base.phrases import counted
+from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import one_line
 from wc_core.base.times import age_ms, span
 from wc_core.edits.claims import sessions
@@ -69,6 +74,10 @@ class ClaimOptions(ChangeOptions):
         help="If the remote is unreachable, claim it in this clone only.",
     )
     new: bool = flag("--new", help="For something new: refuse if it exists.")
+    anyway: bool = flag(
+        "--anyway",
+        help="Although this checkout is behind its remote; the claim says it.",
+    )
 
 
 class ReleaseOptions(ChangeOptions):
@@ -118,7 +127,11 @@ def claim(context: Context, options: ClaimOptions) -> None:
     draft = _draft(context, options.thread, why, options.ttl)
     draft = draft._replace(mode=options.mode, new=options.new)
     targets = targets_of(context, options.targets)
+    if not options.new:
+        _refuse_topics(context, options.targets, targets)
     holding = holding_of(context, options)
+    if options.mode == WRITE:
+        draft = _on_current_checkout(holding.registry, draft, anyway=options.anyway)
     if options.new:
         _refuse_existing(holding.registry, targets)
     else:
@@ -278,6 +291,43 @@ def _seconds(length: str) -> int:
             "Use 10s to 7d, such as: --ttl 15m",
         )
     return seconds
+
+
+def _refuse_topics(
+    context: Context, typed: Sequence[str], targets: Sequence[ClaimId]
+) -> None:
+    """Raise NotFoundError for a word that is a thread and no file: it was to be taken,
+    not claimed."""
+    if not context.place.exists:
+        return
+    missing = existing.absent(repository_of(context).top, targets)
+    for word, target in zip(typed, targets, strict=True):
+        is_word = word == target.path and not target.symbol
+        if not is_word or target not in missing:
+            continue
+        if context.reader.lookup(word, trusting=True) is not None:
+            topic = quoted(word)
+            raise NotFoundError(
+                f"There is no file {word!r}; it is a thread, whose ball is taken.",
+                f"Take it: wc take {topic}; or, for a new file of that name: "
+                f"wc claim {topic} --new",
+            )
+
+
+def _on_current_checkout(registry: Registry, draft: Claim, *, anyway: bool) -> Claim:
+    """The draft of a claim for writing, which says if the checkout is behind. Raises
+    PullError, as `wc check` does, unless that is accepted."""
+    diverged = upstream.divergence(registry, ())
+    if not diverged.behind:
+        return draft
+    if not anyway:
+        raise PullError(
+            f"{diverged.name} has commits that are not here, so others may have "
+            "changed it.",
+            "Nothing was claimed. Get them: git pull --rebase; or insist: --anyway",
+        )
+    note = f"on a checkout behind {diverged.name}"
+    return draft._replace(note=f"{draft.note}; {note}" if draft.note else note)
 
 
 def _refuse_existing(registry: Registry, targets: Sequence[ClaimId]) -> None:
