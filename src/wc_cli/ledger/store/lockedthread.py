@@ -39,8 +39,9 @@ class Receipt(NamedTuple):
 
     ``carried`` is the branch or the file with which the entry travels if it was not
     pushed; usually empty. ``is_new_status`` says whether it changed the status, and
-    ``deed`` what the entry did besides; JSON has neither. ``approved_commit`` is what
-    it approved, if that is anything.
+    ``deed`` what the entry did besides, and ``unmet`` why the ball did not go to whom
+    the author named; JSON has none of these. ``approved_commit`` is what it approved,
+    if that is anything.
     """
 
     topic: str
@@ -56,11 +57,12 @@ class Receipt(NamedTuple):
     carried: str = ""
     deed: str = ""
     approved_commit: str = ""
+    unmet: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
-        del fields["is_new_status"], fields["deed"]
+        del fields["is_new_status"], fields["deed"], fields["unmet"]
         for name in ("carried", "approved_commit"):
             if not fields[name]:
                 del fields[name]

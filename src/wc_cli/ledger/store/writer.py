@@ -470,7 +470,8 @@ class StoreWriter:
             notes.append(f"{entry.topic} has damage in its log: wc doctor")
         earlier = thread.entries or ()
         receipt = Written(entry, idx, thread.state, state, earlier).receipt(*notes)
-        return receipt._replace(topic=aliases.name_of(self.reader, state))
+        topic = aliases.name_of(self.reader, state)
+        return receipt._replace(topic=topic, unmet=move.unmet)
 
     def _review_notes(self, entry: Entry, state: model.State) -> list[str]:
         """A note if changes were requested too often."""
