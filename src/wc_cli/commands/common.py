@@ -26,7 +26,8 @@ _NO_REPOSITORY = (
     "There is no git repository here, and there are no threads in this folder. Change "
     "to a repository, or start a thread in this folder: wc new TOPIC -m '…'"
 )
-_TEXTS = ("message", "title", "body", "from_file")
+# The options with the text of an entry.
+TEXTS = ("message", "title", "body", "from_file")
 _LEAST_WORDS = 2
 
 
@@ -141,7 +142,7 @@ def _took_text(context: Context, options: LocalTopicOptions) -> bool:
     written = options.topic.strip()
     if len(written.split()) < _LEAST_WORDS or not hasattr(options, "message"):
         return False
-    has_text = any(getattr(options, name) for name in _TEXTS)
+    has_text = any(getattr(options, name) for name in TEXTS)
     if has_text or context.reader.lookup(written) is not None:
         raise InvalidInputError(
             f"{written!r} is text, not a topic.",

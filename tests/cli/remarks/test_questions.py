@@ -354,3 +354,19 @@ def test_clones_agree_on_what_is_open(tmp_path: Path) -> None:
     for repo in (clones.pat, clones.sam):
         assert open_questions(repo) == ["Third?"]
         assert len(asked_files(repo)) == 1
+
+
+def test_a_number_that_is_no_open_question_is_the_text(repo: Here) -> None:
+    repo.ok("new", "quiz", "-m", "T", *CLAUDE)
+    repo.ok("ask", "quiz", "--to", "Pat", "--force", "-m", "410 or 301?", *CLAUDE)
+    assert "#1 '410 or 301?' is answered" in repo.ok("answer", "quiz", "410").err
+    assert repo.entries("quiz")[-1]["title"] == "410"
+    for title in ("Red?", "Blue?"):
+        repo.ok("ask", "quiz", "--to", "Pat", "-m", title, *CLAUDE)
+    for text in ("text", "410", "3.5"):
+        said = repo.fails(2, "answer", "quiz", text)
+        assert "2 questions that you could mean" in said
+        assert "Say which" in said
+    assert "not an open question" in repo.fails(3, "answer", "quiz", "9", "Red")
+    assert "No title" in repo.fails(2, "answer", "quiz", "4")
+    assert "#4 'Blue?' is answered" in repo.ok("answer", "quiz", "4", "410").err

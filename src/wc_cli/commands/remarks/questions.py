@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import (
+    TEXTS,
     AddressedOptions,
     LocalTopicOptions,
     fill_topic,
@@ -16,7 +17,7 @@ from wc_core.attention.status import holders
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
-from wc_core.ledger.remarks.questions import ANY_QUESTION
+from wc_core.ledger.remarks.questions import ANY_QUESTION, Questions
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import QUESTION
 from wc_core.ledger.threads.proposals import Draft
@@ -85,6 +86,8 @@ def answer(context: Context, options: AnswerOptions) -> None:
     """Answer or withdraw a question."""
     if lacks_topic(context, options):
         _fill_asking_topic(context, options)
+    if options.question and not any(getattr(options, name) for name in TEXTS):
+        _take_number_as_text(context, options)
     title = _WITHDRAWAL_TITLE if options.withdraw else ""
     if options.body and not (options.withdraw or options.edit):
         title = _ANSWER_TITLE
@@ -96,6 +99,20 @@ def answer(context: Context, options: AnswerOptions) -> None:
         force=options.force,
     )
     _write_text(context, options, draft, "answer")
+
+
+def _take_number_as_text(context: Context, options: AnswerOptions) -> None:
+    """If the number is alone, and that of no open question, take it as the text: the
+    answer may be a number."""
+    topic = context.reader.lookup(options.topic)
+    if topic is None or options.withdraw:
+        return
+    thread, viewer = context.reader.thread(topic), context.viewer
+    questions = Questions(
+        thread.state, thread.entries, viewer.identity.name, viewer.directory
+    )
+    if not questions.has_open(options.question):
+        options.message, options.question = (options.question,), ""
 
 
 def _fill_asking_topic(context: Context, options: AnswerOptions) -> None:

@@ -55,6 +55,11 @@ class Questions(NamedTuple):
             draft = draft._replace(asks=self._addressee(draft), to="")
         return draft
 
+    def has_open(self, position: str) -> bool:
+        """Whether a number or the beginning of an id names an open question."""
+        entry_id = self._id_at(position)
+        return any(question.id == entry_id for question in self.state.questions)
+
     def _addressee(self, draft: Draft) -> str:
         """The name of who is asked."""
         topic = quoted(draft.topic)
