@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
+from tests.oldertool import OlderTool
 from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
@@ -164,6 +165,65 @@ def test_an_export_gives_an_empty_store_the_same_logs(
         shown = [here.json("read", topic, "--peek") for here in (repo, other)]
         assert shown[0]["entries"] == shown[1]["entries"]
     assert other.json("ready")["threads"] == repo.json("ready")["threads"]
+
+
+def test_a_thread_of_an_older_tool_keeps_what_is_in_no_entry(
+    repo: Here, machine: Machine, tmp_path: Path
+) -> None:
+    repo.ok("init")
+    older = OlderTool(repo.store)
+    older.init_thread("old", title="An old thread")
+    older.say("old", "First")
+    older.say("old", "Second", agent="Codex")
+    older.set_status("old", "closed")
+    older.set_ball("old", "Gemini (pat)")
+    meta = repo.store / "graph/baseline/threads/old/meta.json"
+    fields = json.loads(meta.read_text())
+    meta.write_text(json.dumps({**fields, "summary": "In short"}, indent=2))
+    path = str(tmp_path / "all.json")
+    repo.ok("export", "--all", "--format", "json", "--output", path)
+    other = Here(machine, machine.repo("other").path)
+    other.ok("import", path)
+    assert other.ok("import", path).out == NOTHING
+
+    def shown(here: Here) -> dict[str, Any]:
+        read = here.json("read", "old", "--peek")
+        path = here.store / "graph/baseline/threads/old/meta.json"
+        read |= {"summary": json.loads(path.read_text())["summary"]}
+        return {key: read[key] for key in ("title", "status", "ball", "summary")}
+
+    assert shown(repo) == {
+        "title": "An old thread",
+        "status": "CLOSED",
+        "ball": "Gemini (pat)",
+        "summary": "In short",
+    }
+    assert shown(other) == shown(repo)
+    assert log(other, "old") == log(repo, "old")
+    # It is so in the log once wc has written to it.
+    other.ok("ack", "old")
+    assert shown(other) == shown(repo)
+    (other.store / "graph/baseline/threads/old/meta.json").unlink()
+    other.ok("ack", "old")
+    assert shown(other) == shown(repo)
+
+
+def test_a_move_of_an_older_tool_that_no_entry_has_travels(
+    repo: Here, machine: Machine, tmp_path: Path
+) -> None:
+    repo.ok("new", "old", "-m", "Begun by wc", *CODEX)
+    older = OlderTool(repo.store)
+    older.set_ball("old", "Gemini (pat)")
+    older.set_status("old", "closed")
+    path = str(tmp_path / "all.json")
+    repo.ok("export", "--all", "--format", "json", "--output", path)
+    other = Here(machine, machine.repo("other").path)
+    other.ok("import", path)
+    for here in (repo, other):
+        read = here.json("read", "old", "--peek")
+        assert (read["status"], read["ball"]) == ("CLOSED", "Gemini (pat)")
+    repo.ok("ack", "old")
+    assert other.ok("import", path).out == NOTHING
 
 
 def test_an_export_adds_to_a_log_what_it_lacks(repo: Here, tmp_path: Path) -> None:

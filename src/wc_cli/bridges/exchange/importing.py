@@ -5,9 +5,12 @@ from __future__ import annotations
 from wc_cli.ledger.merge.logs import unite
 from wc_cli.ledger.store import durable, lockedthread
 from wc_core.base.errors import ConflictError
+from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads import codec
+from wc_core.ledger.threads import codec, folding, projections
+from wc_core.ledger.threads.jsontext import loads
 from wc_core.ledger.threads.longlines import expanded
+from wc_core.ledger.threads.model import written_by_wc
 from wc_core.ledger.threads.proposals import Draft
 from wc_core.reading.exchange import imports
 
@@ -62,12 +65,32 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
             whole = expanded(addition.data, addition.texts)
             durable.create(layout.log(topic), whole, root)
             durable.flush_names(layout.log(topic), root)
+        is_older = addition.begins and _write_base(upkeep, thread, addition)
         # A user's git may remove the entries from the log until they are committed.
         durable.append_unflushed(upkeep.marker(topic), addition.lines, root)
         read = reader.thread(topic)
         upkeep.status.note_shown(read.snapshot.meta.state)
         upkeep.write_whole(read)
+        if is_older:
+            _write_base(upkeep, thread, addition)
         return addition
+
+
+def _write_base(
+    upkeep: Upkeep, thread: ImportedThread, addition: MissingEntries
+) -> bool:
+    """Write the fields of a thread that are in no entry, as the tool that wrote it did:
+    the first entry of wc records them. Returns whether there are such fields."""
+    entries = codec.read_log(thread.topic, addition.data).entries
+    if thread.base is None or written_by_wc(entries):
+        return False
+    state = folding.fold(thread.topic, entries, thread.base)
+    fields = loads(projections.render_meta(state, len(addition.data), {}))
+    del fields["wc"]
+    layout = upkeep.layout
+    data = json.dumps(fields, indent=2, ensure_ascii=False).encode(errors="replace")
+    durable.replace(layout.meta(thread.topic), data, layout.root)
+    return True
 
 
 def add_lines(upkeep: Upkeep, topic: str, lines: bytes, holder: str) -> None:

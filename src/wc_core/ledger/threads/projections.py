@@ -196,7 +196,7 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     if not isinstance(fields, dict):
         return Damage("meta.json", 0, "shape", "not an object", lost=False)
     unknown = {key: value for key, value in fields.items() if key not in _KNOWN}
-    base = _base(fields)
+    base = read_base(fields)
     meta = Meta(
         base=base,
         unknown=unknown,
@@ -244,7 +244,9 @@ def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
     return meta._replace(state=state, log_size=log_size, seal=seal)
 
 
-def _base(fields: Mapping[str, Any]) -> Base:
+def read_base(fields: Mapping[str, Any]) -> Base:
+    """The thread's fields in the form that all tools share. What is not valid counts as
+    missing."""
     ball = fields.get("ball")
     return Base(
         title=_string(fields.get("title")),

@@ -15,7 +15,8 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.jsontext import dumps, loads
 from wc_core.ledger.threads.longlines import long_size
-from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.model import Base, Entry
+from wc_core.ledger.threads.projections import read_base
 from wc_core.reading.exchange import jsonexport
 from wc_core.reading.exchange.records import Fact, Issue, read_issue, source_of
 
@@ -31,12 +32,14 @@ _WRAPPERS = ("data", "tasks", "issues", "items")
 
 class ImportedThread(NamedTuple):
     """A thread in a file: the lines of its log, or facts of an issue, which become
-    entries. ``origin`` is the prefix of the keys of these entries."""
+    entries. ``origin`` is the prefix of the keys of these entries. ``base`` has the
+    fields that are in no entry if only another tool has written the thread."""
 
     topic: str
     log: bytes = b""
     origin: str = ""
     facts: tuple[Fact, ...] = ()
+    base: Base | None = None
 
 
 def read(data: bytes, form: str = "") -> list[ImportedThread]:
@@ -99,7 +102,9 @@ def _exported(document: Any) -> Iterator[ImportedThread]:
         log = thread.get("log") if isinstance(thread, dict) else None
         if not isinstance(topic, str) or not isinstance(log, list):
             raise _invalid(f"Thread {number}", "has no topic or no log")
-        yield ImportedThread(topic, _checked_log(topic, log))
+        fields = thread.get("base")
+        base = read_base(fields) if isinstance(fields, dict) else None
+        yield ImportedThread(topic, _checked_log(topic, log), base=base)
 
 
 def _checked_log(topic: str, items: list[Any]) -> bytes:

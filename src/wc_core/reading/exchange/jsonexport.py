@@ -6,6 +6,7 @@ from __future__ import annotations
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.jsontext import dumps, loads
 from wc_core.ledger.threads.longlines import long_size
+from wc_core.ledger.threads.model import Base, written_by_wc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def _thread_fields(thread: Thread) -> dict[str, Any]:
     }
     if ways := {entry.id: entry.via for entry in thread.entries if entry.via}:
         fields["via"] = ways
-    # Fields that only meta.json has if another tool wrote the thread.
+    if not written_by_wc(thread.entries):
+        # Another tool wrote the thread: its entries do not have these fields.
+        base = Base(state.title, state.status, state.ball, state.summary)
     if base is not None:
         fields["base"] = base._asdict()
     return fields
@@ -63,6 +66,13 @@ def _lines(thread: Thread) -> Iterator[bytes]:
     if not data:
         entries = enumerate(thread.entries)
         data = b"".join(codec.to_line(entry, idx) for idx, entry in entries)
+    elif (move := thread.snapshot.move) is not None:
+        # Another tool wrote it to meta.json only.
+        from wc_core.ledger.threads.older import metamoves  # 1 ms, only beside it
+
+        data = (
+            data.rstrip(b"\n") + b"\n" + metamoves.to_line(move, thread.snapshot.meta)
+        )
     lines = filter(bytes.strip, data.split(b"\n"))
     yield from (line for line in lines if not long_size(line))
 
