@@ -34,6 +34,27 @@ OLDER_TOOLS = (
 # repository, so ``wc install`` does not allow them.
 ALL_STORES_TOOLS = ("list_inbox", "list_related")
 
+# Names of tools in other servers of this kind, and what does the same here: a command,
+# or a tool by its name without the prefix.
+INSTEAD = MappingProxyType(
+    {
+        "say": "wc say TOPIC -m TITLE -b TEXT",
+        "ack": "wc ack TOPIC -m TITLE",
+        "handoff": "wc handoff TOPIC --to NAME -m NOTE",
+        "set_status": "wc set-status TOPIC STATUS",
+        "create_thread": "wc new TOPIC -m TITLE",
+        "break_lock": "wc break-lock TOPIC",
+        "post_status": "wc claim PATH, and afterwards: wc release PATH",
+        "post_activity": "wc note TEXT --scope PATH",
+        "list_statuses": "health(vocabulary=true)",
+        "list_roles": "health(vocabulary=true)",
+        "list_thread_entries": "read_thread(topic)",
+        "get_thread_entry": "read_thread(topic, entry)",
+        "get_graph": "get_neighbors(target)",
+        "search": "search_threads(query)",
+    }
+)
+
 # The command whose guidance a tool also shows, because both answer the same.
 OCCASIONS = MappingProxyType(
     {

@@ -30,6 +30,7 @@ from wc_observe.mcp.refusals import (
     error_result,
     invalid_arguments,
     short_repr,
+    unknown_tool,
 )
 from wc_observe.mcp.roots import (
     ROOTS,
@@ -214,9 +215,8 @@ class Boundary(Middleware):
     ) -> WcError:
         own = context.fastmcp_context
         tools = await own.fastmcp.list_tools(run_middleware=False) if own else []
-        names = ", ".join(sorted(tool.name for tool in self._listed(tools)))
-        problem = f"There is no tool {name!r}."
-        return errors.NotFoundError(problem, f"There are: {names}")
+        listed = [tool.name for tool in self._listed(tools)]
+        return unknown_tool(name, [tool.name for tool in tools], listed)
 
     async def _set_call(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context

@@ -14,8 +14,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError as ArgumentError
 
-from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.base.text import clean, defused
+from wc_core.base.toolnames import INSTEAD, PREFIX
 from wc_observe.callers.calls import CURRENT
 from wc_observe.callers.open_store import without_folders
 
@@ -118,6 +119,22 @@ def error_result(error: WcError) -> ToolResult:
     return ToolResult(
         as_text(error), structured_content=as_fields(error), is_error=True
     )
+
+
+def unknown_tool(name: str, tools: Iterable[str], listed: Iterable[str]) -> WcError:
+    """Returns the error for a name that none of the ``tools`` has. It says what does
+    the same, or lists those that are ``listed``."""
+    short = name.removeprefix(PREFIX)
+    instead = INSTEAD.get(short, "")
+    if PREFIX + short in tools:
+        hint = f"Call {PREFIX}{short}."
+    elif instead.startswith("wc "):
+        hint = f"This server only reads. In a shell: {instead}"
+    elif instead:
+        hint = f"Call {PREFIX}{instead}."
+    else:
+        hint = f"There are: {', '.join(sorted(listed))}"
+    return NotFoundError(f"There is no tool {short_repr(name)}.", hint)
 
 
 def invalid_arguments(

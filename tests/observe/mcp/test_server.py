@@ -16,10 +16,10 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError
 
 from tests.measuring import paused
-from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
+from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text, structured
 from wc_cli.run import table
 from wc_core.base.errors import ConflictError
-from wc_core.base.toolnames import PREFIX, TOOLS
+from wc_core.base.toolnames import INSTEAD, PREFIX, TOOLS
 from wc_core.ledger.threads.model import (
     ACTIONS,
     ENTRY_TYPES,
@@ -267,6 +267,54 @@ def test_an_unknown_tool(session: Session) -> None:
     told = session.error("write_thread")
     assert told["code"] == "NOT_FOUND"
     assert "watercooler_v1_read_thread" in told["hint"]
+
+
+@pytest.mark.parametrize("prefix", [PREFIX, ""])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("say", "This server only reads. In a shell: wc say TOPIC -m TITLE -b TEXT"),
+        ("ack", "This server only reads. In a shell: wc ack TOPIC -m TITLE"),
+        ("create_thread", "This server only reads. In a shell: wc new TOPIC -m TITLE"),
+        ("list_roles", "Call watercooler_v1_health(vocabulary=true)."),
+    ],
+)
+def test_a_tool_of_another_server(
+    session: Session, prefix: str, name: str, hint: str
+) -> None:
+    error = called_as(session, prefix + name)
+    assert error["message"] == f"There is no tool '{prefix}{name}'."
+    assert error["hint"] == hint
+
+
+def test_a_tool_without_its_prefix(session: Session) -> None:
+    for name in ("list_threads", "get_entry"):
+        error = called_as(session, name)
+        assert error["hint"] == f"Call watercooler_v1_{name}."
+
+
+def called_as(session: Session, name: str) -> dict[str, str]:
+    """The error of a call by exactly this name."""
+
+    async def ask() -> dict[str, str]:
+        start = ServerContext(str(session.folder), session.env, lambda: NOW_MS)
+        async with Client(build_server(start)) as client:
+            result = await client.call_tool_mcp(name, {"topic": "plan"})
+            assert result.is_error
+            error: dict[str, str] = structured(result)["error"]
+            return error
+
+    return asyncio.run(ask())
+
+
+def test_every_name_of_another_server_has_an_answer() -> None:
+    for name, instead in INSTEAD.items():
+        assert name not in TOOLS
+        words = instead.split()
+        if words[0] == "wc":
+            assert words[1] in table.COMMANDS
+        else:
+            assert instead.partition("(")[0] in TOOLS
 
 
 def test_a_bug_is_reported_without_its_details(
