@@ -17,13 +17,14 @@ from wc_core.edits.claims.upstreams import upstream_of
 from wc_core.edits.claims.verdicts import Situation
 from wc_core.edits.graph import kept
 from wc_core.ledger.configuration.keys import SIGNED
-from wc_core.ledger.git import config
+from wc_core.ledger.git import config, freshness
+from wc_core.ledger.git.freshness import Freshness
 from wc_core.ledger.git.repository import resolve
 from wc_core.ledger.threads import vocabulary
 from wc_core.reading.views.claimball import ball_elsewhere
 from wc_core.reading.views.conflicts import hot_targets, load_conflicts
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.callers.open_store import open_store
+from wc_observe.callers.open_store import open_store, without_folders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,6 +132,7 @@ def judgement(
     )
     if view.repository is not None:
         conflicts = load_conflicts(layout, view.repository, call.now_ms())
+        latest = freshness.load(layout) or Freshness()
         head = agent_head.strip() or view.repository.commit
         upstream = upstream_of(view.repository, call.env, vocabulary.branch(branch))
         tracking = upstream.tracking if upstream is not None else ""
@@ -145,6 +147,7 @@ def judgement(
             head=head,
             remote_head=remote_head,
             behind=_is_behind(view.repository, remote_head, head),
+            outdated=without_folders(latest.outdated(call.now_ms()), call),
         )
     return verdicts.judge(situation)
 
@@ -189,7 +192,9 @@ def _is_behind(repository: Repository, remote_head: str, head: str) -> bool | No
 
 def judgement_markdown(result: Judgement) -> str:
     """The verdict and its reasons, one per line."""
-    lines = [f"**{result.verdict}**"]
+    words = [f"**{result.verdict}**", result.lock_status]
+    words += [result.status] if result.status == verdicts.OFFLINE else []
+    lines = [" · ".join(words)]
     lines += [f"- {item.code}: {word(item.text, 300)}" for item in result.shown_reasons]
     if result.command:
         lines.append(f"- next: {word(result.command, 300)}")

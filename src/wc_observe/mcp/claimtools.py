@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Format = Literal["markdown", "json"]
 Whose = Literal["all", "mine", "others"]
 
+# Servers that coordinate several repositories need the address.
+_IGNORED_URL = "repo_url is ignored: the answer is about the repository of the store."
+
 # What each form of `list_edits` takes.
 _TAKEN: Mapping[str, tuple[str, ...]] = {
     "claims": (),
@@ -35,13 +38,18 @@ def check_status(
         str, Field(description="Your HEAD; default: the worktree's")
     ] = "",
     branch: Annotated[str, Field(description="Default: the one checked out")] = "",
+    repo_url: str = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `check_status`."""
     result = claims.judgement(CURRENT.get(), symbols, agent_head, branch)
     if format == "markdown":
-        return markdown_result(claims.judgement_markdown(result))
-    return json_result(claims.judgement_json(result), len(result.reasons), "reasons")
+        note = f"- note: {_IGNORED_URL}\n" if repo_url else ""
+        return markdown_result(claims.judgement_markdown(result) + note)
+    fields = claims.judgement_json(result)
+    if repo_url:
+        fields["warnings"] = [*fields["warnings"], _IGNORED_URL]
+    return json_result(fields, len(result.reasons), "reasons")
 
 
 def list_edits(

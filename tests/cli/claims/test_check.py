@@ -198,8 +198,8 @@ def test_the_form_of_the_answer(repo: Here) -> None:
     repo.ok("claim", "a.py", *CODEX)
     answer: dict[str, Any] = repo.wc("check", "a.py", "--json", *GEMINI).json
     assert list(answer) == [
-        *("verdict", "reasons", "switch_to", "status", "repo_head", "locks"),
-        *("warnings", "orchestration"),
+        *("verdict", "reasons", "switch_to", "status", "lock_status", "repo_head"),
+        *("locks", "warnings", "orchestration"),
     ]
     lock = answer["locks"]["a.py"]
     assert set(lock) == {"user", "status", "mode", "lock_type", "timestamp"}
@@ -265,6 +265,46 @@ def test_the_server_gives_the_same_answer(clones: Clones) -> None:
         del claim["seconds_left"]
     assert listed == own
     assert "src/a.py (write) · Codex (Pat)" in session.text("list_edits")
+
+
+def test_the_words_of_coordination_services(clones: Clones) -> None:
+    repo = clones.pat
+    session = server(repo, "Gemini")
+    words = {"symbols": ["a.py"], "repo_url": "https://example.org/other.git"}
+    assert session.text("check_status", **words).startswith("**PROCEED** · OPEN\n")
+    assert "\n- note: repo_url is ignored" in session.text("check_status", **words)
+    answer = session.json("check_status", **words)
+    assert (answer["lock_status"], answer["status"]) == ("OPEN", "OK")
+    assert answer["warnings"] == [
+        "repo_url is ignored: the answer is about the repository of the store."
+    ]
+    repo.ok("claim", "a.py", *CODEX)
+    text = session.text("check_status", symbols=["a.py"])
+    assert text.startswith("**SWITCH_TASK** · LOCKED_DIRECT\n")
+    assert "repo_url" not in text
+    own = repo.wc("check", "a.py", "--json", *CODEX).json
+    assert own["lock_status"] == "OPEN"
+
+
+def test_how_old_an_answer_is_if_the_remote_was_silent(clones: Clones) -> None:
+    repo = clones.pat
+    repo.ok("sync")
+    away = clones.hub.rename(clones.hub.with_name("away"))
+    repo.wc("sync")
+    session = server(repo, "Gemini")
+    session.clock = lambda: int((time.time() + 600) * 1000)
+    text = session.text("check_status", symbols=["a.py"])
+    assert text.startswith("**PROCEED** · OPEN · OFFLINE\n")
+    assert "origin did not answer 10m ago; what is known was fetched 10m ago." in text
+    answer = session.json("check_status", symbols=["a.py"])
+    assert (answer["verdict"], answer["status"]) == ("PROCEED", "OFFLINE")
+    assert answer["reasons"][0]["code"] == "FREE"
+    assert any("origin did not answer" in text for text in answer["warnings"])
+    done = repo.wc("check", "a.py", "--json", *CODEX)
+    assert (done.code, done.json["status"]) == (0, "OFFLINE")
+    away.rename(clones.hub)
+    repo.ok("sync")
+    assert repo.wc("check", "a.py", "--json", *CODEX).json["status"] == "OK"
 
 
 def test_the_server_knows_a_path_by_all_of_its_names(clones: Clones) -> None:

@@ -59,7 +59,7 @@ def test_a_claim_on_what_uses_it(repo: Here) -> None:
     repo.ok("claim", "app.py", *CODEX)
     answer = check(repo, "auth.py", *GEMINI)
     assert answer["verdict"] == "PROCEED"
-    assert answer["status"] == "OK"
+    assert (answer["status"], answer["lock_status"]) == ("OK", "LOCKED_NEIGHBOR")
     assert answer["warnings"] == ["Codex (Pat) edits app.py, which uses auth.py."]
     assert answer["locks"]["app.py"]["lock_type"] == "NEIGHBOR"
     assert answer["orchestration"]["metadata"]["conflicts"] == []

@@ -50,6 +50,7 @@ STATUS_SCHEMA = answer_schema(
         "reasons": LIST,
         "switch_to": LIST,
         "status": TEXT,
+        "lock_status": TEXT,
         "repo_head": OPTIONAL_TEXT,
         "locks": OBJECT,
         "warnings": LIST,

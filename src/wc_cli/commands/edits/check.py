@@ -21,6 +21,7 @@ from wc_core.edits.claims.record import MODES, READ, WRITE
 from wc_core.edits.claims.upstreams import upstream_of
 from wc_core.edits.claims.verdicts import PROCEED, Situation
 from wc_core.edits.graph import kept, parsing
+from wc_core.ledger.git import freshness
 from wc_core.reading.views.claimball import ball_elsewhere
 from wc_core.reading.views.conflicts import hot_targets, load_conflicts
 
@@ -122,6 +123,7 @@ def _situation(context: Context, options: CheckOptions) -> Situation:
         unpushed=tuple(unclaimed),
         ball=ball_elsewhere(context.reader, viewer, book, targets, options.thread),
         offline=offline,
+        outdated="" if options.fetch else _outdated(layout),
         threads=_own_threads(context),
         hot=hot_targets(load_conflicts(layout, repository, now_ms()), targets),
         graph=kept.load(layout, repository.worktree_id),
@@ -136,6 +138,12 @@ def _fetch(context: Context, registry: Registry) -> str:
     remote = travel.claims_remote(registry, context.settings)
     branch = upstream_of(registry.repository, context.env)
     return travel.fetch_for_check(registry, remote, branch, context.settings.limit)
+
+
+def _outdated(layout: Layout) -> str:
+    """That the last exchange failed, and how old the facts are; empty if it did not."""
+    latest = freshness.load(layout)
+    return latest.outdated(now_ms()) if latest is not None else ""
 
 
 def _own_threads(context: Context) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ NEIGHBOR_CODES = (neighbours.NEIGHBOR_DEPENDENCY, neighbours.NEIGHBOR_DEPENDENT)
 GRAPH_CODES = (GRAPH_STALE, GRAPH_UNAVAILABLE)
 
 OK, STALE, CONFLICT, OFFLINE = "OK", "STALE", "CONFLICT", "OFFLINE"
+OPEN, LOCKED_DIRECT, LOCKED_NEIGHBOR = "OPEN", "LOCKED_DIRECT", "LOCKED_NEIGHBOR"
 
 # The consequence of a claim on a neighbour, by the setting ``neighbor``.
 _NEIGHBOR_VERDICTS = {
@@ -66,6 +67,7 @@ class Situation(NamedTuple):
       remote lacks
     - ``ball``: set if someone else has the ball
     - ``offline``: why the remote was not reached, if it was asked
+    - ``outdated``: that the last exchange failed, and how old the facts are
     - ``threads``: threads whose ball the caller has
     - ``hot``: sentences about conflicts to come, each with the target it is about
     - ``graph``: which files use which, as it was kept; ``graph_head`` is the commit
@@ -84,6 +86,7 @@ class Situation(NamedTuple):
     unpushed: tuple[str, ...] = ()
     ball: ThreadBall | None = None
     offline: str = ""
+    outdated: str = ""
     threads: tuple[str, ...] = ()
     hot: tuple[tuple[str, str], ...] = ()
     graph: Graph | None = None
@@ -130,6 +133,14 @@ class Judgement(NamedTuple):
         if codes & direct or self.reasons[0].code in NEIGHBOR_CODES:
             return CONFLICT
         return STALE if self.situation.behind else OK
+
+    @property
+    def lock_status(self) -> str:
+        """Whether others have claimed a target, or only a neighbour of one."""
+        codes = {item.code for item in self.reasons}
+        if codes & {DIRECT_WRITE, DIRECT_READ, UNVERIFIED_CLAIM}:
+            return LOCKED_DIRECT
+        return LOCKED_NEIGHBOR if codes & {*NEIGHBOR_CODES} else OPEN
 
     @property
     def command(self) -> str:
@@ -179,6 +190,7 @@ class Judgement(NamedTuple):
             ],
             "switch_to": list(self.switch_to),
             "status": self.status,
+            "lock_status": self.lock_status,
             "repo_head": situation.head or None,
             "locks": _locks(self.reasons, situation),
             "warnings": [
@@ -317,6 +329,8 @@ def _of_repository(situation: Situation) -> Iterator[Reason]:
         verdict = PROCEED if situation.mode == READ else STOP
         text = f"The remote was not reached: {situation.offline}."
         yield Reason(REMOTE_UNREACHABLE, verdict, "", text)
+    elif situation.outdated:
+        yield Reason(REMOTE_UNREACHABLE, PROCEED, "", situation.outdated)
     if situation.behind is None:
         ids = " ".join(quoted(str(target)) for target in situation.targets)
         text = f"Whether the remote's branch has more commits takes git: wc check {ids}"

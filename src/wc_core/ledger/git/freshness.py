@@ -56,6 +56,19 @@ class Freshness(NamedTuple):
         """Seconds since the last fetch; infinite if there was none."""
         return now - _seconds(self.fetched_at) if self.fetched_at else float("inf")
 
+    def outdated(self, now_ms: int) -> str:
+        """That the remote did not answer, and how old the facts are, as a sentence;
+        empty if it did."""
+        if not self.problem or self.lasting:
+            return ""
+        failed, fetched = (
+            times.ago(times.seconds_between(times.milliseconds(at) or 0, now_ms))
+            for at in (self.failed_at, self.fetched_at)
+        )
+        known = f"was fetched {fetched}" if self.fetched_at else "is only from here"
+        remote = one_line(self.remote)
+        return f"{remote} did not answer {failed}; what is known {known}."
+
 
 class Standing(NamedTuple):
     """A store compared with its remote, as of the last fetch.
