@@ -457,8 +457,6 @@ branch; `off`: only on request, by `wc sync`, `wc init --push` or `--sync` |
 `0`: never; default 300 |
 | `WATERCOOLER_LIMIT` | how many seconds a command waits for a remote at most; \
 default 30 |
-| `WATERCOOLER_JSON_TEXT` | `on`: the server's answers in JSON are in the text as \
-well, `off`: never; default: [where only text is shown](observe.md#answers) |
 | `WATERCOOLER_WATCH` | how the server notices changes: `auto` (default), `on`: by \
 events on a network file system, too, `off` |
 | `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL \

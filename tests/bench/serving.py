@@ -7,6 +7,7 @@ server is measured with new ones.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
@@ -237,7 +238,7 @@ class Subject:
         arguments = {"limit": 1, "format": "json"}
         name = f"{PREFIX}list_threads"
         answer = self._server.ask("tools/call", name=name, arguments=arguments)
-        first = answer["structuredContent"]["threads"][0]
+        first = json.loads(answer["content"][0]["text"])["threads"][0]
         return first["topic"], first["entry_count"]
 
     def _told(self) -> float:
@@ -295,7 +296,7 @@ def wait_for_index(server: Server) -> None:
     deadline = server.age() + WHOLE
     while server.age() < deadline:
         answer = server.ask("tools/call", name=name, arguments=arguments)
-        if "partial" not in answer["structuredContent"]:
+        if "partial" not in json.loads(answer["content"][0]["text"]):
             return
     raise BenchError("the search index does not become whole")
 

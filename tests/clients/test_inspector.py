@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from tests.clients.asking import TOPIC
@@ -33,7 +34,8 @@ def test_the_inspector_calls_a_tool(place: Place, programs: Programs) -> None:
     words = ("tools/call", "--tool-name", name, "--tool-arg", f"topic={TOPIC}")
     done = inspect(place, programs, *words, "format=json", "limit=2")
     assert (done.code, done.err) == (0, "")
-    content = done.json["structuredContent"]
+    (block,) = done.json["content"]
+    content = json.loads(block["text"])
     assert [one["idx"] for one in content["entries"]] == [0, 1]
     assert content["next_entry_index"] == 2
 

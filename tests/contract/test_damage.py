@@ -19,7 +19,7 @@ from tests.conftest import Done, Machine, Repo
 from tests.contract.damages import DAMAGES, ENTRIES, LOG, META, PAGE, THREADS, Broken
 from tests.core.strategies import entry, nobody_special, write_thread
 from tests.measuring import paused
-from tests.observe.stores import Session
+from tests.observe.stores import Session, error_of
 from wc_cli.commands.doctor import examine_store
 from wc_cli.run.context import Context
 from wc_cli.run.main import run
@@ -137,9 +137,9 @@ class Scene(NamedTuple):
         names = [one["topic"] for one in health.get("damaged", ())]
         marked = row is not None and "damaged" in row
         assert ("auth" in names) == marked, health
-        code = 6 if "error" in listed else 0
+        code = 6 if answers[0].is_error else 0
         codes = {"NOT_FOUND": 3, "CORRUPT": 6}
-        said = fields.get("error", fields)
+        said = error_of(read) if read.is_error else fields
         return Look(code, row, codes[said["code"]] if read.is_error else 0, said)
 
 

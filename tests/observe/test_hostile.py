@@ -15,7 +15,7 @@ from fastmcp.exceptions import McpError
 
 from tests import amounts
 from tests.observe.every_call import reference
-from tests.observe.stores import MODES, NOW_MS, Session, Store
+from tests.observe.stores import MODES, NOW_MS, Session, Store, error_of
 from wc_core.base.text import clean
 from wc_core.ledger.threads import codec
 from wc_observe.answers.quoting import NOTICE
@@ -117,11 +117,10 @@ async def ask_tools(client: Client[Any], home: str) -> list[Any]:
             content = [getattr(one, "text", "") for one in result.content]
             told = [content, result.structured_content or {}]
             wrong = faults(told, home, error=failed)
-            error = (result.structured_content or {}).get("error", {})
-            if failed and (error.get("code", "INTERNAL") == "INTERNAL"):
+            if failed and error_of(result)["code"] == "INTERNAL":
                 wrong.append(f"not ours: {content}")
-            if failed and not error.get("hint"):
-                wrong.append(f"no hint: {error}")
+            if failed and not error_of(result)["hint"]:
+                wrong.append(f"no hint: {content}")
             bad += [(tool.name, repr(arguments)[:200], one) for one in wrong]
     return bad
 

@@ -16,7 +16,6 @@ from wc_core.base.values import NamedTuple
 from wc_core.base.version import __version__
 from wc_core.ledger.git import contact, discovery, freshness
 from wc_core.ledger.threads import settings
-from wc_observe.answers import jsontext
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.callers.open_store import (
     caller_identity,
@@ -65,7 +64,6 @@ def health_fields(call: Call) -> dict[str, Any]:
         fields["you"] = caller_identity(call).author
     except WcError as error:
         problems.append(error_line(error))
-    problems += filter(None, [jsontext.setting_problem(call.env)])
     if problems:
         visible = [without_folders(problem, call) for problem in problems]
         fields |= {"ok": False, "problems": visible}

@@ -14,19 +14,14 @@ from wc_core.base.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TEXT, STRUCTURED, BOTH, UNKNOWN = "text", "structured", "both", "unknown"
-
-# As observed in requests to a model, or in the client's source.
-_SHOWN: Mapping[str, str] = {
-    "Claude Code": STRUCTURED,  # 2.1.332; anthropics/claude-code#79944
-    "Codex": STRUCTURED,  # 0.169
-    "Cursor": STRUCTURED,  # modelcontextprotocol/modelcontextprotocol#1411
-    "VS Code": STRUCTURED,  # mcpLanguageModelToolContribution.ts
-    "Gemini CLI": TEXT,  # 0.61
-    "Qwen Code": TEXT,  # based on Gemini CLI
-    "opencode": TEXT,  # 1.18.33
-    "Claude Desktop": TEXT,  # seuros/action_mcp#181
-    "Copilot CLI": BOTH,  # github/copilot-cli#4515
+# The clients that show only the structured content of an answer that has some, and
+# whether that is true of an error as well; as observed in requests to a model, or in
+# the client's source. All others get text, which reaches every model.
+_STRUCTURED: Mapping[str, bool] = {
+    "Claude Code": False,  # 2.1.332; anthropics/claude-code#79944
+    "Codex": True,  # 0.169
+    "Cursor": False,  # modelcontextprotocol/modelcontextprotocol#1411
+    "VS Code": False,  # mcpLanguageModelToolContribution.ts
 }
 
 _UNNAMED = "MCP client"
@@ -39,6 +34,8 @@ def agent_name(title: str) -> str:
     return agent_of_client(name) or name or _UNNAMED
 
 
-def shown_part(client: str) -> str:
-    """Returns which part of an answer the client forwards to its model."""
-    return _SHOWN.get(SPELLINGS.get(fold(client), client), UNKNOWN)
+def gets_structured(client: str, *, error: bool = False) -> bool:
+    """Returns whether a client gets an answer, or an error, as structured content; it
+    gets text otherwise, and never both."""
+    in_errors = _STRUCTURED.get(SPELLINGS.get(fold(client), client))
+    return in_errors is True if error else in_errors is not None

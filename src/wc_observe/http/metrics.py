@@ -36,6 +36,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.version import __version__
 from wc_core.ledger.git import discovery
 from wc_core.ledger.threads.reader import StoreReader
+from wc_observe.mcp.refusals import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -157,7 +158,7 @@ class CallCounter(Middleware):
         with self._timed(name if exists else "no such tool") as outcome:
             result = await call_next(context)
             if result.is_error:
-                outcome.append(_code(result.structured_content))
+                outcome.append(code_of(result))
             return result
 
     async def on_read_resource(

@@ -49,7 +49,7 @@ def check_status(
     fields = claims.judgement_json(result)
     if repo_url:
         fields["warnings"] = [*fields["warnings"], _IGNORED_URL]
-    return json_result(fields, len(result.reasons), "reasons")
+    return json_result(fields)
 
 
 def list_edits(
@@ -80,7 +80,7 @@ def list_edits(
     if format == "markdown":
         return markdown_result(claims.claims_markdown(view, call.now_ms()))
     fields = claims.claims_json(view)
-    return json_result(fields, len(fields["claims"]), "claims")
+    return json_result(fields)
 
 
 def _activity_result(path: str, whose: Whose, form: Format) -> ToolResult:
@@ -88,7 +88,7 @@ def _activity_result(path: str, whose: Whose, form: Format) -> ToolResult:
     if form == "markdown":
         return markdown_result(activity.activity_markdown(view))
     fields = activity.activity_json(opened, view)
-    return json_result(fields, len(view.rows), "notes")
+    return json_result(fields)
 
 
 def _conflicts_result(worktree: str, form: Format) -> ToolResult:
@@ -96,7 +96,7 @@ def _conflicts_result(worktree: str, form: Format) -> ToolResult:
     if form == "markdown":
         return markdown_result(conflicts.conflicts_markdown(view, worktree))
     fields = conflicts.conflicts_json(view, worktree)
-    return json_result(fields, len(fields["pairs"]), "pairs")
+    return json_result(fields)
 
 
 def get_neighbors(
@@ -108,9 +108,7 @@ def get_neighbors(
     view = neighbors.neighbors_view(call, target)
     if format == "markdown":
         return markdown_result(neighbors.neighbors_markdown(view, call.now_ms()))
-    neighbourhood = view.neighbourhood
-    count = sum(map(len, neighbourhood)) if neighbourhood is not None else 0
-    return json_result(neighbors.neighbors_json(view), count, "files")
+    return json_result(neighbors.neighbors_json(view))
 
 
 SPECS: tuple[ToolSpec, ...] = (

@@ -21,6 +21,7 @@ from wc_core.base.phrases import shown_path
 from wc_core.ledger import debugging
 from wc_core.ledger.git import discovery
 from wc_observe.callers.calls import CURRENT
+from wc_observe.mcp.refusals import code_of
 from wc_observe.mcp.roots import client_name
 
 if TYPE_CHECKING:
@@ -158,8 +159,7 @@ def _store_path() -> str | None:
 def _answer_outcome(answer: Any) -> str:
     if not isinstance(answer, ToolResult) or not answer.is_error:
         return "ok"
-    error = (answer.structured_content or {}).get("error", {})
-    return str(error.get("code", "error"))
+    return code_of(answer)
 
 
 def _error_code(error: MCPError) -> str:

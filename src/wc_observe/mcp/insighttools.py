@@ -44,7 +44,7 @@ def get_stats(
     fields = stats_json(stale_after)
     if format == "markdown":
         return markdown_result(stats_markdown(fields))
-    return json_result(fields, fields["threads"]["total"], "threads")
+    return json_result(fields)
 
 
 def history_result(topic: str, form: Format) -> ToolResult:
@@ -52,7 +52,7 @@ def history_result(topic: str, form: Format) -> ToolResult:
     fields = history_json(topic)
     if form == "markdown":
         return markdown_result(history_markdown(fields))
-    return json_result(fields, len(fields["spells"]), "spells")
+    return json_result(fields)
 
 
 def history_json(topic: str) -> dict[str, Any]:

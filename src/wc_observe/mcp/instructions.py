@@ -27,8 +27,8 @@ in a shell, in any folder of the repository.
 2. `list_threads(ball="me", open_only=true)`: what waits for you.
 3. `read_thread(topic)` before you act on a thread.
 
-The tools are named `watercooler_v1_…`. Answers are markdown; `format="json"`
-gives structured content. A `truncated` answer says how to get the rest.
+The tools are named `watercooler_v1_…`. Answers are markdown, or JSON
+with `format="json"`. A `truncated` answer says how to get the rest.
 
 ## Finding
 - `list_updates(since="3h", digest=true)`: what happened, thread by thread; without

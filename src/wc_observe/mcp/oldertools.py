@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastmcp.tools.base import ToolResult
+from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
 from wc_core.base.errors import InvalidInputError
 from wc_observe.answers.vocabulary import vocabulary_fields, vocabulary_text
 from wc_observe.mcp.claimtools import Whose, list_edits
+from wc_observe.mcp.forms import short_result
 from wc_observe.mcp.insighttools import history_result
 from wc_observe.mcp.tools import Format, list_threads, read_thread
 from wc_observe.mcp.toolspec import ToolSpec
@@ -43,7 +44,7 @@ def get_entry(
 def list_vocabulary() -> ToolResult:
     """Answer `list_vocabulary`."""
     fields = vocabulary_fields()
-    return ToolResult(vocabulary_text(fields), structured_content=fields)
+    return short_result(vocabulary_text(fields), fields)
 
 
 def get_ball_history(topic: str, format: Format = "markdown") -> ToolResult:  # noqa: A002

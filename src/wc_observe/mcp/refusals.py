@@ -18,7 +18,9 @@ from wc_core.base.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.base.text import clean, defused
 from wc_core.base.toolnames import INSTEAD, PREFIX
 from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.clients import gets_structured
 from wc_observe.callers.open_store import without_folders
+from wc_observe.mcp.forms import IN_STRUCTURED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -114,11 +116,19 @@ def _shortened(text: str) -> str:
 
 def error_result(error: WcError) -> ToolResult:
     """Returns the error as the result of a tool."""
-    error = _without_folders(error)
-    # Short enough for both parts: clients forward only one of them.
-    return ToolResult(
-        as_text(error), structured_content=as_fields(error), is_error=True
-    )
+    error, call = _without_folders(error), CURRENT.get(None)
+    if call is not None and gets_structured(call.client, error=True):
+        fields = as_fields(error)
+        return ToolResult(IN_STRUCTURED, structured_content=fields, is_error=True)
+    return ToolResult(as_text(error), is_error=True)
+
+
+def code_of(result: ToolResult) -> str:
+    """Returns the code of an error that became the result of a tool."""
+    if result.structured_content is not None:
+        return str(result.structured_content["error"]["code"])
+    text: str = getattr(result.content[0], "text", "")
+    return text.partition(":")[0]
 
 
 def unknown_tool(name: str, tools: Iterable[str], listed: Iterable[str]) -> WcError:

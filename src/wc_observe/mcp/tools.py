@@ -28,7 +28,7 @@ from wc_observe.answers.whoami import whoami_fields, whoami_text
 from wc_observe.callers.calls import CURRENT
 from wc_observe.callers.open_store import OpenStore, open_store
 from wc_observe.mcp.beyond.searchtool import SearchCall, search_all, search_store
-from wc_observe.mcp.forms import budget_of, json_result, markdown_result
+from wc_observe.mcp.forms import budget_of, json_result, markdown_result, short_result
 from wc_observe.mcp.refusals import given_arguments, require_only, short_repr
 from wc_observe.mcp.toolspec import ToolSpec
 
@@ -75,13 +75,13 @@ def health(
         words = vocabulary_fields()
         fields |= {"vocabulary": words}
         text += vocabulary_text(words)
-    return ToolResult(text, structured_content=fields)
+    return short_result(text, fields)
 
 
 def whoami() -> ToolResult:
     """Answer `whoami`."""
     fields = whoami_fields(CURRENT.get())
-    return ToolResult(whoami_text(fields), structured_content=fields)
+    return short_result(whoami_text(fields), fields)
 
 
 def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
@@ -116,7 +116,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     if format == "markdown":
         return markdown_result(threads.as_markdown(store, request))
     fields = threads.as_json(store, request)
-    return json_result(fields, len(fields["threads"]), "threads")
+    return json_result(fields)
 
 
 def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
@@ -169,7 +169,7 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     if format == "markdown":
         return markdown_result(entries.page_markdown(store, page))
     fields = entries.page_json(store, page)
-    return json_result(fields, len(page.entries), "entries")
+    return json_result(fields)
 
 
 def _entry_result(
@@ -179,7 +179,7 @@ def _entry_result(
     thread, entry = entries.find_entry(store, topic, reference, offset, history=history)
     if form == "markdown":
         return markdown_result(entries.entry_markdown(store, thread, entry))
-    return json_result(entries.entry_json(store, thread, entry), 1, "entries")
+    return json_result(entries.entry_json(store, thread, entry))
 
 
 def _chain_result(topic: str, form: Format) -> ToolResult:
@@ -188,7 +188,7 @@ def _chain_result(topic: str, form: Format) -> ToolResult:
     if form == "markdown":
         return markdown_result(planning.chain_markdown(chain))
     fields = planning.chain_json(store, chain)
-    return json_result(fields, len(chain.reasons), "reasons")
+    return json_result(fields)
 
 
 def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
@@ -221,7 +221,7 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
             text = search_answers.digest_markdown(store, since, digested, show)
             return markdown_result(text)
         fields = search_answers.digest_json(store, since, digested, show)
-        return json_result(fields, len(digested.threads), "threads")
+        return json_result(fields)
     open_engine = store.live.engine
     news = updates.updates(
         store.overview, since, now, limit, branch=branch, open_engine=open_engine
@@ -236,7 +236,7 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
         return markdown_result(search_answers.updates_markdown(store, since, *part))
     fields = search_answers.updates_json(store, since, part.updates, part.left_out)
     news = part.updates
-    return json_result(fields, len(news.entries), "entries")
+    return json_result(fields)
 
 
 def _start_time(since: str, since_iso: str) -> str:

@@ -1,13 +1,11 @@
 """What a tool consists of: a function that answers, and a description for models.
 
-An answer is either text or structured content, never the same payload in both, because
-clients put both into the model's context or forward only one (see `forms`):
+An answer is either text or structured content, never both, because clients put both
+into the model's context or forward only one (see `forms`):
 
 * ``format="markdown"`` is text;
-* ``format="json"`` is structured content, and text as well for a client that shows only
-  text;
-* a tool without a format has a short answer, whose text has the same facts as
-  the structured content, so that it does not matter which one is forwarded.
+* ``format="json"``, the short answer of a tool without a format, and an error are
+  structured content for clients that are known to show it, and text for all others.
 
 No tool declares an output schema: no client shows it to its model, and a tool that has
 one must return structured content with each answer, also with one in markdown.

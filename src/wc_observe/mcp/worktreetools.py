@@ -46,14 +46,14 @@ def list_worktrees(
     if format == "markdown":
         return markdown_result(worktrees.as_markdown(view))
     fields = worktrees.as_json(view)
-    return json_result(fields, len(fields["worktrees"]), "worktrees")
+    return json_result(fields)
 
 
 def _loops_result(view: WorktreeView, change_id: str, form: Format) -> ToolResult:
     if form == "markdown":
         return markdown_result(worktrees.loops_markdown(view, change_id))
     fields = worktrees.loops_json(view, change_id)
-    return json_result(fields, len(fields["loops"]), "loops")
+    return json_result(fields)
 
 
 def _team_result(form: Format) -> ToolResult:
@@ -61,7 +61,7 @@ def _team_result(form: Format) -> ToolResult:
     if form == "markdown":
         return markdown_result(worktrees.team_markdown(call))
     fields = worktrees.team_json(call)
-    return json_result(fields, len(fields["members"]), "members")
+    return json_result(fields)
 
 
 SPECS: tuple[ToolSpec, ...] = (

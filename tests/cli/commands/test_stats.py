@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -112,14 +113,14 @@ def test_a_place_without_threads_has_no_figures(repo: Repo) -> None:
 
 
 def served(story: Repo, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The structured content of the server's answer in the same place."""
+    """The server's answer in JSON, in the same place."""
 
     async def ask() -> dict[str, Any]:
         start = ServerContext(str(story.path), story.machine.env, now_ms)
         async with Client(build_server(start)) as client:
             name = f"watercooler_v1_{tool}"
             result = await client.call_tool(name, {**arguments, "format": "json"})
-            return dict(result.structured_content or {})
+            return dict(json.loads(result.content[0].text))
 
     return asyncio.run(ask())
 

@@ -12,7 +12,7 @@ import pytest
 from fastmcp.exceptions import McpError
 
 from tests.observe.serving import HEADERS, ROOT, Served, bearer, serving
-from tests.observe.stores import MODES, Store, only_text
+from tests.observe.stores import MODES, Store, answer_text, only_text
 from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def test_no_answer_names_a_folder_of_the_server(server: Served, place: Path) -> 
         arguments = {"topic": "plan"} if tool == "read_thread" else {}
         found = server.call(tool, arguments, path=TEAM, token=ALEX)
         assert str(place) not in found.model_dump_json()
-        assert "team" in only_text(found)
+        assert "team" in answer_text(found)
 
 
 def test_health_names_no_folder_where_changes_are_waited_for(
@@ -324,7 +324,7 @@ def test_callers_at_once_are_each_answered_as_themselves(
                 name = f"watercooler_v1_{tool}"
                 found = await client.call_tool_mcp(name, arguments)
                 assert not found.is_error, only_text(found)
-            assert f"you: {you} " in only_text(found)
+            assert f'"you": "{you}"' in answer_text(found)
 
     async def write() -> None:
         for _ in range(50):

@@ -1,4 +1,4 @@
-"""What of an answer reaches the model of each client, by what the client shows."""
+"""In which part each client gets an answer: as text or as structured content."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mcp_types import Implementation
 from tests.observe.every_call import CALLS as EVERY_CALL
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
 from wc_core.base.toolnames import OLDER_TOOLS, PREFIX, TOOLS
-from wc_observe.answers.jsontext import VARIABLE
 from wc_observe.callers.calls import ServerContext
+from wc_observe.mcp.forms import IN_STRUCTURED
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.observe.stores import Mode
 
-# A name that each client gives itself, and what it shows to its model.
+# A name that each client gives itself, and the part of an answer that it gets.
 CLIENTS = {
     "claude-code": "structured",
     "codex-mcp-client": "structured",
@@ -32,11 +32,11 @@ CLIENTS = {
     "qwen-code": "text",
     "opencode": "text",
     "claude-ai": "text",
-    "github-copilot-developer": "both",
-    "mcp": "unknown",
-    "some-editor": "unknown",
+    "github-copilot-developer": "text",
+    "mcp": "text",
+    "some-editor": "text",
 }
-# What answers without a format: the same in a few words, in both parts.
+# What answers without a format, in a few words.
 SHORT = {"health", "whoami", "list_vocabulary", "reindex"}
 CALLS: dict[str, dict[str, Any]] = {
     "list_threads": {},
@@ -80,20 +80,13 @@ def ask(
     return asyncio.run(talk())
 
 
-def shown(result: CallToolResult, part: str) -> str:
-    """What a client that shows this part puts before its model."""
-    structured = (
-        ""
-        if result.structured_content is None
-        else json.dumps(result.structured_content)
-    )
+def payload(result: CallToolResult) -> str:
+    """What an answer has, in the one part that has it; both count."""
     text = only_text(result)
-    return {
-        "text": text,
-        "structured": structured or text,
-        "both": text + structured,
-        "unknown": text + structured,
-    }[part]
+    if result.structured_content is None:
+        return text
+    assert text == IN_STRUCTURED
+    return json.dumps(result.structured_content, ensure_ascii=False)
 
 
 def test_every_tool_is_asked_here() -> None:
@@ -103,71 +96,42 @@ def test_every_tool_is_asked_here() -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("client", "part"), CLIENTS.items())
 @pytest.mark.parametrize("form", ["markdown", "json"])
-def test_an_answer_reaches_the_model_once(
+def test_an_answer_is_in_one_part(
     store: Store, env: dict[str, str], client: str, part: str, mode: Mode, form: str
 ) -> None:
-    store.thread("plan", store.entry("plan", f"We {BODY}.", title="Known"))
+    store.thread("plan", store.entry("plan", f"We {BODY}. Größe: 🎾", title="Known"))
     tools, answers = ask(store, env, client, mode, format=form)
     # No client's model sees them, and with one each answer must be structured.
     assert not any(tool.output_schema for tool in tools)
+    is_structured = form == "json" and part == "structured"
     for name, result in answers.items():
         assert not result.is_error, (name, result)
-        assert (result.structured_content is not None) == (form == "json")
+        assert (result.structured_content is not None) == is_structured, name
+        if form == "json":
+            assert json.loads(payload(result)), name
+            assert "\n" not in payload(result)
     for name in ("read_thread", "get_entry", "list_updates"):
-        assert shown(answers[name], part).count(BODY) == 1, (name, answers[name])
+        assert payload(answers[name]).count(BODY) == 1, (name, answers[name])
+        assert "Größe: 🎾" in payload(answers[name])
 
 
-@pytest.mark.parametrize(
-    ("client", "setting", "is_in_text"),
-    [
-        ("gemini-cli-mcp-client", None, True),
-        ("gemini-cli-mcp-client", "", True),
-        ("gemini-cli-mcp-client", "on", True),
-        ("gemini-cli-mcp-client", " OFF ", False),
-        ("gemini-cli-mcp-client", "perhaps", True),
-        ("claude-code", None, False),
-        ("claude-code", "on", True),
-        ("some-editor", None, False),
-        ("some-editor", "On", True),
-        ("some-editor", "off", False),
-        ("github-copilot-developer", None, False),
-        ("github-copilot-developer", "on", False),
-    ],
-)
-def test_json_is_in_the_text_where_only_that_is_shown_or_as_the_user_says(
-    store: Store,
-    env: dict[str, str],
-    client: str,
-    setting: str | None,
-    *,
-    is_in_text: bool,
-) -> None:
-    store.thread("plan", store.entry("plan", "Größe: 🎾"))
-    if setting is not None:
-        env = env | {VARIABLE: setting}
-    _, answers = ask(store, env, client, "auto", format="json")
-    for name, result in answers.items():
-        text = only_text(result)
-        if is_in_text:
-            assert json.loads(text) == result.structured_content, name
-            assert "\n" not in text
-        else:
-            assert text.endswith(
-                'in the structured content; as text: format="markdown"'
-            )
-    assert ("Größe: 🎾" in only_text(answers["read_thread"])) == is_in_text
-
-
-def test_a_setting_that_means_nothing_is_reported(
-    store: Store, session: Session
+@pytest.mark.parametrize(("client", "part"), CLIENTS.items())
+def test_short_answers_and_errors_are_in_one_part(
+    store: Store, env: dict[str, str], client: str, part: str
 ) -> None:
     store.thread("plan")
-    session.env[VARIABLE] = "yes"
-    (problem,) = session.fields("health")["problems"]
-    assert problem == "WATERCOOLER_JSON_TEXT is 'yes', which is neither on nor off."
-    for fine in ("on", "OFF", ""):
-        session.env[VARIABLE] = fine
-        assert session.fields("health")["ok"]
+    session = Session(store.root.parent, env, client)
+    for name in ("health", "whoami"):
+        result = session.call(name)
+        assert (result.structured_content is not None) == (part == "structured")
+        assert '"you": "' in payload(result) or "you: " in payload(result)
+    # Of these clients, only one shows the structured content of an error.
+    for name in ("read_thread", "say"):
+        result = session.call(name, topic="nowhere")
+        assert result.is_error
+        assert "NOT_FOUND" in payload(result)
+        is_structured = result.structured_content is not None
+        assert is_structured == (client == "codex-mcp-client")
 
 
 @pytest.mark.parametrize(

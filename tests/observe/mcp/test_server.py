@@ -16,7 +16,7 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError
 
 from tests.measuring import paused
-from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text, structured
+from tests.observe.stores import MODES, NOW_MS, Session, Store, error_of
 from wc_cli.run import table
 from wc_core.base.errors import ConflictError
 from wc_core.base.toolnames import INSTEAD, PREFIX, TOOLS
@@ -112,17 +112,22 @@ def test_each_thing_is_said_once() -> None:
             assert not {"title", "anyOf"} & parameter.keys(), (tool.name, name)
 
 
-def test_the_short_answers_say_the_same_twice(store: Store, session: Session) -> None:
+def test_the_short_answers_say_the_same_in_both_forms(
+    store: Store, env: dict[str, str]
+) -> None:
     store.thread("plan")
+    env["WATERCOOLER_AGENT"] = "Codex"
+    session, reader = (
+        Session(store.root.parent, env, client) for client in ("codex", "mcp")
+    )
     for tool, arguments in (
         ("health", {}),
         ("health", {"vocabulary": True}),
         ("whoami", {}),
     ):
-        result = session.call(tool, **arguments)
-        text = only_text(result)
+        text = reader.text(tool, **arguments)
         assert len(text) < 1000
-        for fact in facts(result.structured_content):
+        for fact in facts(session.fields(tool, **arguments) | {"client": "mcp"}):
             assert fact in text, (tool, fact)
 
 
@@ -176,7 +181,8 @@ def test_health_of_a_store_with_everything_wrong(
         "config.toml",
     ]
     assert "settling: git said no. See: wc doctor" in found["problems"]
-    assert only_text(session.call("health")).startswith("health: there are problems\n")
+    session.client = "mcp"
+    assert session.text("health").startswith("health: there are problems\n")
 
 
 @pytest.mark.parametrize(
@@ -300,9 +306,7 @@ def called_as(session: Session, name: str) -> dict[str, str]:
         start = ServerContext(str(session.folder), session.env, lambda: NOW_MS)
         async with Client(build_server(start)) as client:
             result = await client.call_tool_mcp(name, {"topic": "plan"})
-            assert result.is_error
-            error: dict[str, str] = structured(result)["error"]
-            return error
+            return error_of(result)
 
     return asyncio.run(ask())
 

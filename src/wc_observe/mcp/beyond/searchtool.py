@@ -75,7 +75,7 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
     if form == "markdown":
         return markdown_result(text(hits))
     fields = search_answers.hits_json(store, question, hits)
-    return json_result(fields, len(hits.hits), "entries")
+    return json_result(fields)
 
 
 def search_all(call: SearchCall) -> ToolResult:
@@ -110,7 +110,7 @@ def search_all(call: SearchCall) -> ToolResult:
     hits = _fitting_hits(call, ask, size)
     if form == "markdown":
         return markdown_result(text(hits))
-    return json_result(hits.to_json(question.query), len(hits.hits), "entries")
+    return json_result(hits.to_json(question.query))
 
 
 def _fitting_hits(

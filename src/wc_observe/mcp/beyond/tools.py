@@ -25,7 +25,7 @@ def list_inbox(
     if format == "markdown":
         return markdown_result(inbox.inbox_markdown(answer, call.now_ms()))
     fields = inbox.inbox_json(answer)
-    return json_result(fields, len(answer.inbox.entries), "items")
+    return json_result(fields)
 
 
 def list_related(
@@ -37,7 +37,7 @@ def list_related(
     answer = everywhere.related_threads(CURRENT.get(), topic, limit)
     if format == "markdown":
         return markdown_result(answer.to_markdown())
-    return json_result(answer.to_json(), len(answer.threads), "threads")
+    return json_result(answer.to_json())
 
 
 # Only for a server started with --all-stores or --graph.
