@@ -553,6 +553,32 @@ def test_the_oldest_layout_is_answered_with_how_to_move_it(repo: Repo) -> None:
     assert "Hi" in repo.ok("read", "auth", env=env).out
 
 
+def test_the_oldest_layout_is_seen_in_the_tree_as_well(
+    repo: Repo, machine: Machine
+) -> None:
+    page = "# auth — Thread\nStatus: open\nBall: codex\nTopic: auth\n"
+    entry = "\n---\nEntry: Codex 2025-10-07T00:27:54Z\nType: Note\nTitle: Hi\n\nBody\n"
+    for place in (repo, machine.folder("notes")):
+        folder = place.path / ".watercooler"
+        folder.mkdir()
+        (folder / "README.md").write_text("# About\n")
+        assert topics(place) == []
+        (folder / "auth.md").write_text(page + entry)
+        for words in (["list"], ["say", "auth", "--title", "x"], ["init"]):
+            said = place.fails(2, *words)
+            assert f"{folder} has the pages of threads directly in it" in said
+        obey(place, hint(said))
+        assert topics(place) == ["README", "auth"]
+        assert "Hi" in place.ok("read", "auth").out
+
+
+def test_the_oldest_layout_does_not_hide_the_branch(repo: Repo) -> None:
+    repo.ok("new", "login", "-m", "Login")
+    (repo.path / ".watercooler").mkdir()
+    (repo.path / ".watercooler/auth.md").write_text("# auth\nStatus: open\n")
+    assert topics(repo) == ["login"]
+
+
 def test_naming_the_branch_s_store_is_the_same_store(repo: Repo) -> None:
     repo.ok("init")
     env = {"WATERCOOLER_DIR": str(repo.store)}

@@ -103,7 +103,7 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
         return Place(kind, in_tree, repository, exists=True)
     if repository is not None:
         try:
-            return _place_of_repository(repository, env)
+            place = _place_of_repository(repository, env)
         except StoreMissingError:
             if not missing_ok:
                 raise
@@ -111,6 +111,10 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
             return Place(
                 BRANCH_STORE, root, repository, exists=False, branch_exists=True
             )
+        if not (place.exists or place.branch_exists):
+            _refuse_oldest_pages(folder, repository, env)
+        return place
+    _refuse_oldest_pages(folder, None, env)
     if folder == os.path.realpath(env.get("HOME", "") or "/nonexistent"):
         raise HomeFolderError(
             "The home folder itself cannot hold a store.",
@@ -167,7 +171,7 @@ def _named_place(
     if worktree is not None and worktree.top == root:
         _refuse_reftable(worktree)
     if exists and not is_store(root):
-        _refuse_oldest_layout(root)
+        _refuse_oldest_layout(root, f"WATERCOOLER_DIR names {root}, which")
     if repository is not None:
         for checkout in repositories.checkouts_of(repository, BRANCH):
             if checkout.path != root or (exists and checkout.finished):
@@ -195,7 +199,7 @@ def _is_unfinished(root: str) -> bool:
     return not repositories.checkout_at(checkout.gitdir).finished
 
 
-def _refuse_oldest_layout(folder: str) -> None:
+def _refuse_oldest_layout(folder: str, subject: str) -> None:
     """Raise InvalidInputError if the page of a thread is directly in a folder."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".md")]
@@ -205,8 +209,8 @@ def _refuse_oldest_layout(folder: str) -> None:
         return
     pages = f"{folder}/threads"
     raise InvalidInputError(
-        f"WATERCOOLER_DIR names {folder}, which has the pages of threads directly in "
-        "it, as the oldest tools kept them.",
+        f"{subject} has the pages of threads directly in it, as the oldest tools kept "
+        "them.",
         "Put them where a store has them: "
         f"mkdir {quoted(pages)} && mv {quoted(folder)}/*.md {quoted(pages)}",
     )
@@ -246,16 +250,32 @@ def _in_tree_root(
     start: str, repository: Repository | None, env: Mapping[str, str]
 ) -> str:
     """The root of the in-tree store of a folder; empty if there is none."""
+    candidates = _in_tree_candidates(start, repository, env)
+    return next(filter(is_store, candidates), "")
+
+
+def _refuse_oldest_pages(
+    start: str, repository: Repository | None, env: Mapping[str, str]
+) -> None:
+    """Raise InvalidInputError if the pages of threads are directly in the folder of an
+    in-tree store."""
+    for root in _in_tree_candidates(start, repository, env):
+        _refuse_oldest_layout(root, root)
+
+
+def _in_tree_candidates(
+    start: str, repository: Repository | None, env: Mapping[str, str]
+) -> Iterator[str]:
+    """The folders ``.watercooler`` that may be the in-tree store of a folder."""
     home = env.get("HOME", "")
     for folder in _folders_upward(start, repository):
         candidate = f"{folder.rstrip('/')}/{IN_TREE}"
         # A symbolic link in cloned code may lead anywhere.
         is_untrusted = repository is not None and os.path.islink(candidate)
-        if is_store(candidate) and not is_untrusted:
+        if os.path.isdir(candidate) and not is_untrusted:
             root = os.path.realpath(candidate)
             if not home or root != os.path.realpath(f"{home}/{IN_TREE}"):
-                return root
-    return ""
+                yield root
 
 
 def _folders_upward(folder: str, repository: Repository | None) -> Iterator[str]:
