@@ -432,7 +432,9 @@ who](identity.md).""",
 Locks end with their process, so you only need this on file systems that keep the locks
 of ended processes. It requires `WATERCOOLER_ALLOW_BREAK_LOCK=1` and `--force`, and
 never breaks the lock of a process that runs on this machine.""",
-    "reindex": "The page is `.local/index.md` in the store; it prints the path.",
+    "reindex": """\
+The page is `.local/index.md` in the store, with a link to the page of each thread; it
+prints the path.""",
 }
 
 ENVIRONMENT = """\

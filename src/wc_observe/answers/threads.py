@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from wc_core.base.text import clean, defused, one_line
 from wc_core.base.values import NamedTuple
@@ -148,11 +149,17 @@ def _cursor_line(page: RowPage) -> str:
     return f'truncated: the next ones with cursor="{page.cursor}"\n'
 
 
+def _resource(topic: str) -> str:
+    """Returns the address of a thread as a resource."""
+    return f"watercooler://threads/{quote(topic, safe='')}"
+
+
 def index_page(store: OpenStore) -> str:
     """Returns the index as markdown: who has the next move, the caller's own moves
     first.
 
-    It is the page that ``wc reindex`` writes, with titles in quotes. After 40,000
+    It is the page that ``wc reindex`` writes, with titles in quotes, and links to the
+    resources. After 40,000
     characters it is cut, and a line says so.
     """
     rows = [
@@ -163,7 +170,8 @@ def index_page(store: OpenStore) -> str:
         )
         for row in store.overview.rows()
     ]
-    text = f"Store: {store.label}\n\n{defused(clean(index.render_index(rows)))}"
+    page = index.render_index(rows, link=_resource)
+    text = f"Store: {store.label}\n\n{defused(clean(page))}"
     if len(text) <= _INDEX_CHARACTERS:
         return text
     visible = text[:_INDEX_CHARACTERS].rpartition("\n")[0]

@@ -196,7 +196,7 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
         str, Field(description="A time, an age (90m, 3h, 2d) or an entry's id")
     ] = _SINCE,
     since_iso: str = "",
-    limit: Many = 30,
+    limit: Many = 50,
     digest: Annotated[  # noqa: FBT002
         bool, Field(description="One summary per thread, latest first")
     ] = False,
@@ -294,7 +294,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     ball: str = "",
     tag: Annotated[str, Field(description="Several: a,b")] = "",
     area: str = "",
-    limit: Many = 20,
+    limit: Many = 50,
     cursor: str = "",
     scope: Annotated[
         Literal["store", "all"],

@@ -136,17 +136,19 @@ def test_reindex(story: Repo) -> None:
     assert page == (
         "# Threads\n"
         "\n## My move (1)\n\n"
-        "- **auth** Log in with keys (OPEN, ball: Pat, 2 entries, 2 new)\n"
+        "- [**auth**](../threads/auth.md) Log in with keys "
+        "(OPEN, ball: Pat, 2 entries, 2 new)\n"
         "\n## Free to take (0)\n\nnone\n"
         "\n## In review (1)\n\n"
-        "- **billing** Round up? (IN_REVIEW, ball: Codex, 2 entries)\n"
+        "- [**billing**](../threads/billing.md) Round up? "
+        "(IN_REVIEW, ball: Codex, 2 entries)\n"
         "\n## Waiting on others (0)\n\nnone\n"
     )
     answer = story.json("reindex", "--closed")
     assert list(answer) == ["store", "path"]
     with open(answer["path"], encoding="utf-8") as file:
         assert file.read().endswith(
-            "\n## Closed (1)\n\n- **chores** Tidy up "
+            "\n## Closed (1)\n\n- [**chores**](../threads/chores.md) Tidy up "
             "(CLOSED, ball: \N{EN DASH}, 2 entries)\n"
         )
 

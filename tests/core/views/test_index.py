@@ -48,17 +48,29 @@ def test_every_thread_stands_once_under_the_first_heading_that_fits(
     assert page == (
         "# Threads\n"
         "\n## My move (2)\n\n"
-        f"- **mine-in-review** title 1 (IN_REVIEW, ball: {PAT}, 1 entry, 1 new)\n"
-        f"- **mine** Two lines (OPEN, ball: {PAT}, 1 entry, 1 new)\n"
+        "- [**mine-in-review**](../threads/mine-in-review.md) title 1 "
+        f"(IN_REVIEW, ball: {PAT}, 1 entry, 1 new)\n"
+        "- [**mine**](../threads/mine.md) Two lines "
+        f"(OPEN, ball: {PAT}, 1 entry, 1 new)\n"
         "\n## Free to take (1)\n\n"
-        "- **free** title 2 (IN_REVIEW, ball: anyone, 1 entry, 1 new)\n"
+        "- [**free**](../threads/free.md) title 2 "
+        "(IN_REVIEW, ball: anyone, 1 entry, 1 new)\n"
         "\n## In review (1)\n\n"
-        f"- **review** title 3 (IN_REVIEW, ball: {CLAUDE}, 1 entry, 1 new)\n"
+        "- [**review**](../threads/review.md) title 3 "
+        f"(IN_REVIEW, ball: {CLAUDE}, 1 entry, 1 new)\n"
         "\n## Waiting on others (1)\n\n"
-        f"- **theirs** title 4 (BLOCKED, ball: {CLAUDE}, 1 entry, 1 new, "
+        "- [**theirs**](../threads/theirs.md) title 4 "
+        f"(BLOCKED, ball: {CLAUDE}, 1 entry, 1 new, "
         "damaged: see wc doctor)\n"
     )
     assert render_index(rows, closed=True) == page + (
-        "\n## Closed (1)\n\n- **done** title 5 "
+        "\n## Closed (1)\n\n- [**done**](../threads/done.md) title 5 "
         "(CLOSED, ball: \N{EN DASH}, 1 entry, 1 new)\n"
     )
+
+
+def test_a_link_leads_to_the_page_whatever_the_topic_contains(tmp_path: Path) -> None:
+    topic = "Größe"
+    write_thread(tmp_path, topic, chain(entry(0, CLAUDE)))
+    page = render_index(thread_rows(StoreReader(str(tmp_path)), viewer(PAT)))
+    assert "- [**Größe**](../threads/Gr%C3%B6%C3%9Fe.md) " in page

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def topics(markdown: str) -> list[str]:
-    return re.findall(r"^- (?:\*\*)?([^ *:]+)", markdown, re.MULTILINE)
+    return re.findall(r"^- \[?(?:\*\*)?([^ *:]+)", markdown, re.MULTILINE)
 
 
 def cursor(markdown: str) -> str:
@@ -214,6 +214,7 @@ def test_the_index_is_computed_and_returned(session: Session) -> None:
     page = session.text("reindex")
     assert topics(page) == ["mine", "any", "free", "theirs"]
     assert "## My move (1)" in page
+    assert "- [**mine**](watercooler://threads/mine) " in page
     assert page == session.read("index")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wc_core.base.layout import file_name
 from wc_core.base.names import OFFERED
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
@@ -9,6 +10,8 @@ from wc_core.ledger.threads.model import CLOSED, IN_REVIEW, ball_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wc_core.reading.views.rows import ThreadRow
 
 
@@ -16,10 +19,22 @@ _OFFERED = "Offered to me"
 _WAITING = "Waiting for another thread"
 
 
-def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
+def page_link(topic: str) -> str:
+    """Returns the address of a thread's page, from the index page in ``.local``."""
+    from urllib.parse import quote  # 2 ms, only for this page
+
+    return f"../threads/{quote(file_name(topic))}.md"
+
+
+def render_index(
+    rows: list[ThreadRow],
+    *,
+    closed: bool = False,
+    link: Callable[[str], str] = page_link,
+) -> str:
     """Returns the threads by who has the next move: mine, offered to me, free, in
     review, waiting on others; closed ones only on request. Each thread is in the first
-    group that fits."""
+    group that fits, with the ``link`` of its topic."""
     groups: dict[str, list[ThreadRow]] = {
         "My move": [],
         _OFFERED: [],
@@ -41,7 +56,7 @@ def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
     parts = ["# Threads\n"]
     for heading, members in groups.items():
         parts.append(f"\n## {heading} ({len(members)})\n\n")
-        parts.extend(_line(row) for row in members)
+        parts.extend(_line(row, link) for row in members)
         if not members:
             parts.append("none\n")
     return "".join(parts)
@@ -61,7 +76,7 @@ def _group(row: ThreadRow) -> str:
     return "In review" if row.status == IN_REVIEW else "Waiting on others"
 
 
-def _line(row: ThreadRow) -> str:
+def _line(row: ThreadRow, link: Callable[[str], str]) -> str:
     new = f", {row.new_for_you} new" if row.new_for_you else ""
     waits = f", {one_line(row.waits_text)}" if row.waits else ""
     question = f", {one_line(row.asked_text)}" if row.asked_by else ""
@@ -70,7 +85,7 @@ def _line(row: ThreadRow) -> str:
     entries = counted(row.entry_count, "entry", "entries")
     ball = one_line(ball_text(row.status, row.ball))
     return (
-        f"- **{one_line(row.name)}** {one_line(row.title)} "
+        f"- [**{one_line(row.name)}**]({link(row.topic)}) {one_line(row.title)} "
         f"({one_line(row.status_text)}, ball: {ball}, "
         f"{entries}{new}{waits}{question}{damaged})\n"
     )
