@@ -11,6 +11,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import subprocess
 from pathlib import Path
@@ -36,7 +37,7 @@ from wc_core.base import agents
 from wc_core.ledger.threads.model import STATUSES, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin" / "wc-statusline"
 THREADS = "watercooler/threads"
@@ -493,6 +494,41 @@ def test_a_terminal_as_stdin(two: tuple[Repo, Path]) -> None:
     os.close(leader)
     os.close(follower)
     assert done.stdout.decode() == "first\nCodex has the ball · main\n"
+
+
+def _on_terminal(repo: Repo, shell: Sequence[str], **env: str) -> str:
+    """What a prompt shows: the script's standard output is the terminal."""
+    leader, follower = pty.openpty()
+    subprocess.run(
+        [*shell, str(alone(repo.machine))],
+        cwd=repo.path,
+        env={**repo.machine.env, "TERM": "xterm", **env, "PWD": str(repo.path)},
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        timeout=TIMEOUT,
+        check=True,
+    )
+    shown = os.read(leader, 4096) if select.select([leader], [], [], 0)[0] else b""
+    os.close(leader)
+    os.close(follower)
+    return shown.decode()
+
+
+def test_mine_comes_first_and_in_another_colour_at_a_prompt(repo: Repo) -> None:
+    repo.ok("new", "main", "-m", "x", "--to", "Codex")
+    for topic in ("one", "two"):
+        repo.ok("new", topic, "-m", "x", "--branch", topic)
+    plain = "🎾 2 for you elsewhere · Codex has the ball · main"
+    theirs = "\x1b[2m · Codex has the ball · main\x1b[0m"
+    painted = f"\x1b[1;33m🎾 2 for you elsewhere\x1b[0m{theirs}"
+    assert agreed(repo) == plain
+    assert agreed(repo, "--color=always") == painted
+    rows = agreed(repo, "--rows=3", "--color=always").split("\n")
+    assert [row[:6] for row in rows] == ["\x1b[1;33", "\x1b[1;33", "\x1b[2mCo"]
+    for shell in known():
+        assert _on_terminal(repo, shell) == f"{painted}\r\n"
+        assert _on_terminal(repo, shell, NO_COLOR="1") == f"{plain}\r\n"
+        assert _on_terminal(repo, shell, TERM="dumb") == f"{plain}\r\n"
 
 
 def test_chain(two: tuple[Repo, Path]) -> None:

@@ -10,6 +10,7 @@ from wc_cli.run.entries import promptlines
 from wc_cli.run.entries.promptlines import PromptLines
 from wc_cli.run.options import Options, command, flag, number, text
 from wc_cli.run.output import say_exact
+from wc_cli.run.terminal.style import is_terminal
 from wc_core.attention.status import keptlines, line
 from wc_core.attention.status.look import LineStyle
 from wc_core.base.errors import InvalidInputError
@@ -91,8 +92,9 @@ def _status_line(context: Context, style: LineStyle) -> str:
 
 def _style(context: Context, options: StatuslineOptions) -> LineStyle:
     env = context.env
+    is_shown = options.stdin or (is_terminal() and env.get("TERM") != "dumb")
     color = options.color == "always" or (
-        options.color == "auto" and options.stdin and not env.get("NO_COLOR")
+        options.color == "auto" and is_shown and not env.get("NO_COLOR")
     )
     return LineStyle(
         columns=keptlines.columns_of(env.get("COLUMNS", "")),

@@ -171,6 +171,15 @@ class Directory(NamedTuple):
         return first == second or self.key(parse(first)) == self.key(parse(second))
 
 
+def without_tag(name: str, tag: str) -> str:
+    """A written name without its tag, if that is ``tag``: that of the viewer's own
+    agents says nothing to the viewer."""
+    parsed = parse(name)
+    if not parsed.tag or fold(parsed.tag) != fold(tag):
+        return name
+    return str(Name(parsed.agent, parsed.seat))
+
+
 # Shorter topics, and shorter parts of them, differ in one letter from too many others.
 _LEAST_LENGTH, _LEAST_PART, _LEAST_BEGINNING = 5, 3, 3
 _CUTOFF = 0.6

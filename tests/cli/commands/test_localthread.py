@@ -121,7 +121,7 @@ def test_a_thread_of_mine_that_waits_is_not_taken(login: Repo) -> None:
     login.ok(
         "new", "login-ui", "--title", "x", "--branch", "login", "--blocked-by", "docs"
     )
-    assert prompt(login).startswith("Codex has the ball · login · +1")
+    assert "elsewhere · Codex has the ball · login · +1" in prompt(login)
     assert "2 threads are open here" in login.fails(2, "say", "-m", "x")
 
 
@@ -250,7 +250,7 @@ def test_a_choice_goes_with_its_worktree(repo: Repo, login: Repo) -> None:
     login.ok("use", "docs")
     repo.git("worktree", "remove", str(login.path))
     repo.git("worktree", "add", "-q", str(login.path), "login")
-    assert prompt(login) == "Codex has the ball · login · 1 for you elsewhere"
+    assert prompt(login) == "🎾 1 for you elsewhere · Codex has the ball · login"
     assert login.ok("ack").out.startswith("login: saved")
     assert login.ok("use", "docs").out == "this worktree now uses docs\n"
     assert prompt(login) == "🎾 you · docs"

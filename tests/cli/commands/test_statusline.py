@@ -161,7 +161,7 @@ def test_a_day_in_two_worktrees(repo: Repo) -> None:
     assert twins(repo) == "🎾 login waits for you elsewhere"
     assert twins(fix) == "🎾 you · login · 1 new"
     fix.ok("say", "login", "--title", "Done", "--status", "IN_REVIEW")
-    assert twins(fix).startswith("Codex@fix (Pat) has the ball · login")
+    assert twins(fix).startswith("Codex@fix has the ball · login")
     assert "IN_REVIEW" in twins(fix)
     # As Codex, in the worktree it sits in and in another one.
     fix.ok("init", env={"WATERCOOLER_AGENT": "Codex"})
@@ -171,10 +171,10 @@ def test_a_day_in_two_worktrees(repo: Repo) -> None:
     for topic in ("alpha", "beta", "gamma"):
         repo.ok("new", topic, "--title", "x", "--to", "Pat", "--as", "Codex")
     assert twins(repo) == "🎾 you · alpha · 1 new · +2"
-    theirs = "Codex@fix (Pat) has the ball · login · IN_REVIEW"
-    assert twins(fix) == f"{theirs} · 3 for you elsewhere"
+    whole = "🎾 3 for you elsewhere · Codex@fix has the ball · login · IN_REVIEW"
+    assert twins(fix) == whole
     (fix.path / "a/b").mkdir(parents=True)
-    assert twins(fix, cwd="a/b") == f"{theirs} · 3 for you elsewhere"
+    assert twins(fix, cwd="a/b") == whole
     repo.ok("read", "alpha")
     assert twins(repo) == "🎾 you · alpha · +2"
     for topic in ("alpha", "beta", "gamma"):
@@ -190,7 +190,7 @@ CLAUDE = {"CLAUDECODE": "1"}
 def test_a_person_and_their_agent_in_one_worktree(repo: Repo) -> None:
     repo.ok("init")
     repo.ok("new", "job", "--title", "a", env=CLAUDE)
-    assert twins(repo) == "Claude Code (Pat) has the ball · job · 1 new"
+    assert twins(repo) == "Claude Code has the ball · job · 1 new"
     assert twins(repo, env=CLAUDE) == "🎾 you · job"
     repo.ok("handoff", "job", "--to", "Pat", "--reason", "yours")
     assert twins(repo).startswith("🎾 you · job")

@@ -59,7 +59,7 @@ def test_a_question_reaches_who_is_asked_and_moves_no_ball(
     assert "  > Which hash?" in brief
     rows = {row["topic"]: row for row in repo.json("list", *CODEX)["threads"]}
     assert rows["login"]["asked_by"] == ["Claude Code (Pat)"]
-    assert "(Claude Code (Pat) asks you) Log in" in repo.ok("list", *CODEX).out
+    assert "(asks you: Claude Code) Log in" in repo.ok("list", *CODEX).out
     assert "asks you" not in repo.ok("list", *GEMINI).out
     assert "asks you" not in repo.ok("brief", *GEMINI, env=SLOWLY).out
 

@@ -110,7 +110,7 @@ def test_a_row_has_its_signs_facts_and_tags() -> None:
     _, line = thread_list(Context({"USER": "pat"}, "/"), [row]).split("\n")
     assert [cell.strip() for cell in line.split("  ")] == [
         *("?", "sign-in ⑂ ⚠", "Pat", "waits for logout +1 1/3"),
-        *("3 (+2 new)", "", "", "(Sam asks you) Log in +ui"),
+        *("3 (+2 new)", "", "", "(asks you: Sam) Log in +ui"),
     ]
 
 
@@ -210,7 +210,7 @@ def test_a_list_of_real_names_shows_topics_at_80_columns(repo: Repo) -> None:
     assert [re.split(" {2,}", line) for line in lines] == [
         ["", "TOPIC", "BALL", "STATUS", "NEW", "AGE", "TITLE"],
         ["", "dark-mode", "Claude Code", "OPEN", "now", "+later"],
-        [">", f"{topic[:25]}…", "you", "OPEN", "+2", "now", "(Claude Code asks…"],
+        ["?", f"{topic[:25]}…", "you", "OPEN", "+2", "now", "(asks you: Claude…"],
         ["", "review", "you", "waits", "now", "Look"],
     ]
 

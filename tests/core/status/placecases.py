@@ -124,7 +124,7 @@ CASES = (
         "app",
         PERSON,
         (_ASKED, _MINE),
-        "Claude Code@login (Pat) has the ball · passkeys · 1 for you elsewhere",
+        "🎾 1 for you elsewhere · Claude Code@login (Pat) has the ball · passkeys",
     ),
     PlaceCase(
         "mine elsewhere, nothing here",
@@ -145,7 +145,7 @@ CASES = (
         "login",
         CLAUDE,
         (_OFFERED, thread("login", "Pat", 4)),
-        "Pat has the ball · login · 1 for you elsewhere",
+        "🎾 1 for you elsewhere · Pat has the ball · login",
     ),
     PlaceCase(
         "the change is the seat",

@@ -362,7 +362,7 @@ NOT_MINE = StatusRow(state("feature-auth", "Claude (sam)", 7))
         ([AWAY_MINE, AWAY_OTHERS], "🎾 far waits for you elsewhere"),
         (
             [AWAY_MINE, HERE_OTHERS],
-            "Codex has the ball · x · 1 new · 1 for you elsewhere",
+            "🎾 1 for you elsewhere · Codex has the ball · x · 1 new",
         ),
         (
             [AWAY_MINE, StatusRow(state("z", "claude", 2)), AWAY_OTHERS],
@@ -419,6 +419,9 @@ def test_what_is_dropped_first(columns: int, expected: str) -> None:
     assert not columns or width <= columns
 
 
+PAINTED_AWAY = "\x1b[1;33m🎾 1 for you elsewhere\x1b[0m"
+
+
 @pytest.mark.parametrize(
     ("rows", "look", "expected"),
     [
@@ -462,9 +465,14 @@ def test_what_is_dropped_first(columns: int, expected: str) -> None:
         (
             [HERE_FREE, AWAY_MINE],
             LineStyle(color=True),
-            "\x1b[1;33manyone can take · y · 1 for you elsewhere\x1b[0m",
+            f"{PAINTED_AWAY}\x1b[2m · anyone can take · y\x1b[0m",
         ),
-        ([HERE_FREE, AWAY_MINE], LineStyle(40), "anyone can take · y"),
+        (
+            [HERE_FREE, AWAY_MINE],
+            LineStyle(42),
+            "🎾 1 for you elsewhere · anyone can take",
+        ),
+        ([HERE_FREE, AWAY_MINE], LineStyle(30), "🎾 1 for you elsewhere"),
         ([], LineStyle(color=True), ""),
     ],
 )
@@ -502,9 +510,9 @@ ROWS = [HERE_MINE, HERE_OLDER, AWAY_MINE, HERE_OTHERS, HERE_FREE, AWAY_OTHERS]
             [
                 "🎾 you · auth-2 · BLOCKED",
                 "🎾 you · feature-auth · 2 new",
+                "🎾 you · far · 9 new · elsewhere",
                 "anyone can take · y",
                 "Codex has the ball · x · 1 new",
-                "🎾 you · far · 9 new · elsewhere",
             ],
         ),
         (1, ["🎾 you · auth-2 · BLOCKED · +1 · 1 elsewhere"]),

@@ -58,4 +58,4 @@ def test_a_search_for_a_kind_needs_no_words(site: Site) -> None:
 
 @pytest.mark.usefixtures("decided")
 def test_the_board_says_who_asks_the_viewer(site: Site) -> None:
-    assert "Codex (pat) asks you" in words(site.get())
+    assert "asks you: Codex" in words(site.get())

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class ReadyOptions(SpeakerOptions):
-    """List the threads that you can start: open, the ball yours or free, and not
-    waiting for an open thread."""
+    """List the threads that you can go on with: open, the ball yours or free, and not
+    waiting for an open thread; or with a question to you."""
 
-    mine: bool = flag("--mine", help="Only threads whose ball you have.")
+    mine: bool = flag("--mine", help="Only threads that wait for you.")
 
 
 class WhyOptions(SpeakerOptions):
@@ -44,7 +44,7 @@ class TreeOptions(SpeakerOptions):
 def ready(context: Context, options: ReadyOptions) -> None:
     """List what is ready."""
     context.remember()
-    criteria = Filter(ball="me" if options.mine else "", ready=True)
+    criteria = Filter(due=options.mine, ready=True)
     page = context.overview.page(criteria, 0)
     if options.json:
         say_json(page.to_json(context.store))

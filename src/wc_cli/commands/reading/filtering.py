@@ -35,11 +35,10 @@ class FilterOptions(SpeakerOptions):
     limit: int = number("--limit", "At most this many (0: all).", short="-n")
     cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
 
-    def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
+    def filter(self, *, open_only: bool = False) -> Filter:
         """Return the filter for these threads."""
         status = vocabulary.status(self.status)
-        ball = "me" if own else self.ball
-        return Filter(open_only, ball, status, tags=self.tag)
+        return Filter(open_only, self.ball, status, tags=self.tag)
 
 
 def in_area(

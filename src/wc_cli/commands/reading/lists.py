@@ -71,7 +71,7 @@ class ListOptions(FilterOptions):
     branch: str = text("--branch", "BRANCH", "Only threads of this branch.")
     area: str = text("--area", "AREA", "Only threads of this area.")
     open: bool = flag("--open", help="Leave out closed threads (the default).")
-    mine: bool = flag("--mine", help="Only threads whose ball you have.")
+    mine: bool = flag("--mine", help="Only threads that wait for you.")
     ready: bool = flag("--ready", help="Only threads that you can start.")
     blocked: bool = flag("--blocked", help="Only threads that wait for something.")
     columns: str = text(
@@ -141,9 +141,10 @@ def _thread_filter(options: ListOptions) -> Filter:
             "--all and --open exclude each other.", "Use one of them."
         )
     open_only = options.open or not (options.all or options.status)
-    thread_filter = options.filter(open_only=open_only, own=options.mine)
+    thread_filter = options.filter(open_only=open_only)
     return thread_filter._replace(
         branch=options.branch,
+        due=options.mine,
         ready=options.ready,
         waiting=options.blocked,
         author=options.author,
@@ -208,7 +209,7 @@ def _rest_text(options: ListOptions, page: RowPage) -> str:
 def _empty_text(options: ListOptions) -> str:
     """Return the message if none of the threads is listed."""
     if options.mine:
-        return "You have none of these threads' balls."
+        return "None of these threads waits for you."
     if status := _typed_status(options):
         return status
     if options.all or options.status:

@@ -22,7 +22,9 @@ from wc_core.base.times import (
     rfc3339,
     seconds_between,
 )
+from wc_core.ledger.planning.linkfiles import waits_of
 from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
+from wc_core.ledger.threads.nextmoves import QUESTION, askers, moves_for
 from wc_core.reading.views import holding
 
 TYPE_CHECKING = False
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from wc_cli.ledger.store.writer import StoreWriter
     from wc_cli.run.context import Context
     from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.nextmoves import NextMove
 
 
 class UseOptions(SpeakerOptions):
@@ -113,13 +116,20 @@ def whose(context: Context, options: WhoseOptions) -> None:
 
 
 def _whose_json(context: Context, state: State) -> dict[str, Any]:
+    asked = askers(_own_moves(context, state))
     return {
         "topic": state.name,
         "status": state.status,
         "ball": state.ball,
-        "mine": context.viewer.holds(state.ball) and state.status != CLOSED,
+        "mine": bool(_own_moves(context, state)),
+        **({"asked_by": list(asked)} if asked else {}),
         "since": rfc3339(_since_ms(context, state)),
     }
+
+
+def _own_moves(context: Context, state: State) -> list[NextMove]:
+    waits = waits_of(context.reader, state, now_ms())
+    return moves_for(context.viewer.holds, state, waits)
 
 
 def _whose_line(context: Context, state: State) -> str:
@@ -143,14 +153,19 @@ def _move_text(context: Context, state: State) -> str:
     if state.status == CLOSED:
         return "closed, nobody's move"
     status = "" if state.status == OPEN else f" ({state.status})"
+    if asked := askers(_own_moves(context, state)):
+        return f"your move{status}, asked by {' and '.join(asked)}"
     if context.viewer.whose(state.ball) == names.MINE:
         return f"your move{status}"
     return f"{holder_text(state.ball)}'s move{status}"
 
 
 def _since_ms(context: Context, state: State) -> int:
-    """Return when the ball was passed, or the thread closed."""
-    moved = state.since
+    """Return since when it waits for the viewer's answer, or when the ball was passed
+    or the thread closed."""
+    moves = _own_moves(context, state)
+    asked = (move.since for move in moves if move.kind == QUESTION)
+    moved = min(asked, default=state.since)
     if state.status == CLOSED:
         # It may have been renamed, tagged or discussed since.
         entries = reversed(context.reader.thread(state.topic).entries)

@@ -286,9 +286,11 @@ class Painter(NamedTuple):
         """The holder's seat and tag, after the name of the agent in a column of several
         agents, padded to a width."""
         name = names.parse(card.row.ball or "")
-        agent = "" if column.agent or column.is_yours else name.agent
+        is_yours = column.is_yours and card.row.have_ball
+        agent = "" if column.agent or is_yours else name.agent
         seat = f"@{one_line(name.seat)}" if name.seat else ""
-        tag = f"({one_line(name.tag)})" if name.tag else ""
+        is_own = names.fold(name.tag) == names.fold(card.row.own_tag)
+        tag = f"({one_line(name.tag)})" if name.tag and not is_own else ""
         agent_style = self._agent_style(name.agent) if agent else PLAIN
         chips = ((one_line(agent), agent_style), (seat, DIM), (tag, DIM))
         for text, style in chips:

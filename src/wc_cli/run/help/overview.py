@@ -25,7 +25,7 @@ _SUMMARIES = os.path.join(os.path.dirname(__file__), "summaries.txt")
 _NAME_WIDTH = 10
 _START = (
     ("wc new TOPIC -m TEXT --to NAME", "start a thread, pass its ball to NAME"),
-    ("wc list --mine", "list the threads whose ball you have"),
+    ("wc list --mine", "list the threads that wait for you"),
     ("wc read [TOPIC]", "show a thread"),
     ("wc say [TOPIC] -m TEXT", "add an entry and pass the ball back"),
     ("wc done [TOPIC] -m TEXT", "finish your part"),

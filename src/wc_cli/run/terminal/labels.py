@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_cli.run.terminal.style import is_terminal
 from wc_cli.run.widths import left_to_right
-from wc_core.base.names import MINE, Name, fold, parse
+from wc_core.base.names import MINE, without_tag
 from wc_core.base.text import one_line
 from wc_core.base.times import with_local_times
 
@@ -20,11 +20,7 @@ def short_name(name: str, viewer: Viewer) -> str:
     viewer's own agents."""
     if viewer.whose(name) == MINE:
         return YOU
-    identity, parsed = viewer.identity, parse(name)
-    own_tag = identity.agents_tag or identity.name.tag
-    if parsed.tag and fold(parsed.tag) == fold(own_tag):
-        return str(Name(parsed.agent, parsed.seat))
-    return name
+    return without_tag(name, viewer.identity.own_tag)
 
 
 def title_before_more(title: str) -> str:

@@ -115,7 +115,7 @@ def _words_line(words: LatestWords, limit: int, style: Style) -> list[str]:
 
 
 def _marks(rows: Sequence[ThreadRow]) -> list[str]:
-    return [">" if row.is_due else "?" if row.asked_by else "" for row in rows]
+    return ["?" if row.asked_by else ">" if row.is_due else "" for row in rows]
 
 
 def _names(rows: Sequence[ThreadRow], _: int) -> list[str]:

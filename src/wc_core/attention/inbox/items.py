@@ -14,13 +14,13 @@ from wc_core.attention.status import files, holders, listings
 from wc_core.attention.status.holders import HeldBall
 from wc_core.base import ulid
 from wc_core.base.errors import NotFoundError, WcError
-from wc_core.base.layout import safe_name
 from wc_core.base.names import MINE
 from wc_core.base.times import rfc3339
 from wc_core.base.ulid import prefix
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.linkfiles import waits_of
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
+from wc_core.ledger.threads.nextmoves import QUESTION, moves_for
 from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
@@ -176,16 +176,14 @@ def _by_reading(
             state = reader.snapshot(topic).state
         except WcError:
             continue  # unknown whose it is; wc doctor names it
-        if state.status == CLOSED:
-            continue
-        for question in state.questions:
-            if viewer.holds(question.asked):
-                name = f"{_ulid_of(question)}.{safe_name(topic)}"
+        for move in moves_for(viewer.holds, state, waits_of(reader, state, now_ms)):
+            if move.kind == QUESTION:
+                name = files.question_name(topic, move.since)
                 yield _question_file(HeldBall("", name))
-        if viewer.holds(state.ball) and not waits_of(reader, state, now_ms):
-            is_own = viewer.whose(state.ball) == MINE
-            rank = _rank_of(state.status, is_own=is_own)
-            yield WaitingThread(rank, files.file_name(state), "")
+            else:
+                is_own = viewer.whose(move.whom) == MINE
+                rank = _rank_of(state.status, is_own=is_own)
+                yield WaitingThread(rank, files.file_name(state), "")
 
 
 def read_item(

@@ -55,6 +55,7 @@ from wc_core.base.names import Directory, fold, parse
 from wc_core.base.text import consists_of
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED, OPEN, State
+from wc_core.ledger.threads.nextmoves import BALL, QUESTION, next_moves
 from wc_core.people.identity import environment
 from wc_core.people.identity.resolve import SESSION
 
@@ -75,7 +76,7 @@ LAST_WRITER = "=wrote"
 # One read for each of thousands of files.
 MAX_FILE_BYTES = 1024
 _MAX_TOPIC_BYTES = 120
-_MAX_HOLDER_BYTES = 80
+MAX_HOLDER_BYTES = 80
 _MAX_STATUS_BYTES = 40
 
 # The name of a thread whose log has no usable id: it sorts as the longest waiting.
@@ -158,7 +159,7 @@ def holder_text(state: State) -> str:
     """Returns the holder for display; empty if the ball is free."""
     if not (state.ball and state.ball.strip()):
         return ""
-    return display_text(state.ball, _MAX_HOLDER_BYTES) or "someone"
+    return display_text(state.ball, MAX_HOLDER_BYTES) or "someone"
 
 
 def file_name(state: State) -> str:
@@ -182,25 +183,29 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
     places = (*places_of(state), *view.pins)
     at_places = [f"status/branch/{place}/.t/{name}" for place in places]
-    at_holder = [] if view.waits else [f"status/holder/{name}"]
+    moves = next_moves(state, view.waits)
+    # A free ball is nobody's move, but is listed, too.
+    is_listed = (key is None and not view.waits) or any(m.kind == BALL for m in moves)
+    at_holder = [f"status/holder/{name}"] if is_listed else []
     contents = dict.fromkeys([*at_holder, *at_places], _file_content(view))
-    return contents | dict.fromkeys(_question_paths(view), b"")
+    asked = (
+        f"status/asked/{safe_name(view.directory.key(parse(move.whom)))}/"
+        f"{question_name(state.topic, move.since)}"
+        for move in moves
+        if move.kind == QUESTION
+    )
+    return contents | dict.fromkeys(asked, b"")
 
 
-def _question_paths(view: StatusView) -> list[str]:
-    """Returns the paths of the files for the open questions of a thread."""
-    topic = safe_name(view.state.topic)
-    return [
-        f"status/asked/{safe_name(view.directory.key(parse(question.asked)))}/"
-        f"{ulid.prefix(question.id) or UNKNOWN_ID}.{topic}"
-        for question in view.state.questions
-    ]
+def question_name(topic: str, question: str) -> str:
+    """Returns the name of the file of a question, by the id of its entry."""
+    return f"{ulid.prefix(question) or UNKNOWN_ID}.{safe_name(topic)}"
 
 
 def waits_text(waits: Sequence[str]) -> str:
     """Returns what a thread waits for, for display."""
     hidden = f" +{len(waits) - 1}" if len(waits) > 1 else ""
-    return display_text(waits[0], _MAX_HOLDER_BYTES) + hidden
+    return display_text(waits[0], MAX_HOLDER_BYTES) + hidden
 
 
 def _file_content(view: StatusView) -> bytes:

@@ -17,6 +17,7 @@ Example, of the stamp ``3f2a1b00``::
     /home/pat/app
     13                          columns; =13: for a terminal with 13 columns
     1;33 🎾 you · main          for each row its colour, and its text
+    +2  · fix                   more of the row, in another colour
     .
     {"at": 1780000000, …}       how to make it again; only for wc
 
@@ -108,12 +109,15 @@ def encode(first: str, request: LineRequest, painted: str) -> bytes | None:
     rows = painted.split("\n") if painted else []
     row_lines, width = [], 0
     for row in rows:
-        code, _, text = row.removeprefix("\033[").partition("m")
-        text = text.removesuffix(_RESET)
-        if code not in _COLORS or not is_printed_as_is(text):
-            return None
-        width = max(width, display_width(text))
-        row_lines.append(f"{code} {text}")
+        row_width, sign = 0, ""
+        for part in row.removesuffix(_RESET).split(_RESET):
+            code, _, text = part.removeprefix("\033[").partition("m")
+            if code not in _COLORS or not is_printed_as_is(text):
+                return None
+            row_width += display_width(text)
+            row_lines.append(f"{sign}{code} {text}")
+            sign = "+"
+        width = max(width, row_width)
     fits = f"={request.columns}" if request.columns else str(width)
     head = (first, request.key, request.root, fits, *row_lines, ".")
     fields = {**request._asdict(), "env": dict(request.env)}

@@ -7,9 +7,11 @@ Only this module knows what a line says: the script prints lines that were kept
 from __future__ import annotations
 
 from wc_core.attention.status.files import (
+    MAX_HOLDER_BYTES,
+    display_text,
     file_name,
-    holder_key,
     holder_text,
+    question_name,
     status_text,
     topic_text,
     waits_text,
@@ -22,10 +24,13 @@ from wc_core.attention.status.look import (
     fill_template,
     isolate_rtl,
 )
-from wc_core.attention.status.places import Surroundings
+from wc_core.attention.status.places import Surroundings, places_of
+from wc_core.base.layout import safe_name
 from wc_core.base.lean import re
+from wc_core.base.names import parse, without_tag
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED, OPEN, State
+from wc_core.ledger.threads.nextmoves import QUESTION, NextMove, next_moves
 from wc_core.people.activity.loops import ENDED, UNKNOWN, WORKING
 
 TYPE_CHECKING = False
@@ -50,11 +55,21 @@ _MAX_COUNT = 999_999
 
 class StatusRow(NamedTuple):
     """A thread and the number of its entries that are NEW for the viewer; ``None``
-    if unknown. ``waits`` are the names of the threads that it waits for."""
+    if unknown. ``waits`` are the names of the threads that it waits for. ``question``
+    is the oldest one to the viewer."""
 
     state: State
     new: int | None = None
     waits: tuple[str, ...] = ()
+    question: NextMove | None = None
+
+    @property
+    def order(self) -> tuple[bool, bytes]:
+        """The sort key of threads that wait for the viewer: questions first, and of
+        each kind the longest waiting one."""
+        asked = self.question
+        name = question_name(self.state.topic, asked.since) if asked else ""
+        return asked is None, (name or file_name(self.state)).encode()
 
 
 class Mark(NamedTuple):
@@ -137,17 +152,17 @@ def status_line(
     """The output of ``wc-statusline``, without the newline; empty if there is nothing
     to show.
 
-    In this order: balls of mine in threads that are here, who has the balls of the
-    other threads that are here, and how many balls of mine are elsewhere. After it the
-    predicted conflicts and the loop that runs here, or these alone. Several rows are
-    lines, one for each thread.
+    Mine first: a question to me in a thread that is here, or a ball of mine there; how
+    much waits for me elsewhere; then who has the balls of the other threads that are
+    here. After it the predicted conflicts and the loop that runs here, or these alone.
+    Several rows are lines, one for each thread.
     """
     return line_of(threads_of(rows, place.surroundings), place, style)
 
 
 class LineThreads(NamedTuple):
-    """The threads that a line is about: mine here, longest waiting first, those of
-    others here, latest first, and mine elsewhere, longest waiting first. There are at
+    """The threads that a line is about: those that wait for me here, in their
+    ``order``, those of others here, latest first, and mine elsewhere. There are at
     least as many of each as the line shows; the counts are those of all. ``latest`` is
     the one of others that is shown alone."""
 
@@ -164,7 +179,7 @@ def line_of(
     threads: LineThreads, place: LinePlace, style: LineStyle | None = None
 ) -> str:
     """The line about these threads, as `status_line` describes it."""
-    style = style or LineStyle()
+    style = (style or LineStyle())._replace(tag=place.surroundings.tag)
     mark = place.mark(style)
     my_count, away = threads.mine_count, threads.away_count
     if style.rows > 1 and (my_count or threads.around_count or away):
@@ -172,11 +187,7 @@ def line_of(
     if my_count:
         return style.paint(_render_mine(threads, mark, style), _MINE)
     if threads.latest is not None:
-        hidden = _hidden_rows_text(threads.around_count)
-        parts = _others_ball(threads.latest, mark, hidden)
-        waiting = f"{away} for you elsewhere" if away else ""
-        code = _MINE if away else _code(mark)
-        return style.paint(_render_parts(parts._replace(away=waiting), style), code)
+        return _render_others(threads, threads.latest, mark, style)
     if away:
         return style.paint(_render_elsewhere(threads, mark, style), _MINE)
     return style.paint(_render_mark(mark, style), _code(mark))
@@ -194,17 +205,28 @@ def threads_of(rows: Iterable[StatusRow], surroundings: Surroundings) -> LineThr
     """Returns those of all threads that a line is about."""
     directory = surroundings.directory
     keys = set(directory.match_keys(surroundings.me)) if surroundings.me else set()
+    seats = {*surroundings.seat_keys()}
     my_rows: list[StatusRow] = []
     around: list[StatusRow] = []
     away: list[StatusRow] = []
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
-        is_mine = not row.waits and holder_key(row.state, directory) in keys
-        if surroundings.has(row.state):
-            (my_rows if is_mine else around).append(row)
-        elif is_mine:
-            away.append(row)
+        mine = [
+            move
+            for move in next_moves(row.state, row.waits)
+            if directory.key(parse(move.whom)) in keys
+        ]
+        asked = sorted(move for move in mine if move.kind == QUESTION)
+        asked.sort(key=lambda move: question_name("", move.since))
+        own_row = row._replace(question=asked[0] if asked else None)
+        at_seat = {directory.key(parse(move.whom)) for move in asked} & seats
+        if surroundings.has(row.state) or (at_seat and not surroundings.pinned):
+            (my_rows if mine else around).append(own_row)
+        elif mine:
+            away.append(own_row)
+    my_rows.sort(key=lambda row: row.order)
+    away.sort(key=lambda row: row.order)
     # Waiting threads are shown only if nothing else is here.
     latest = ([row for row in around if not row.waits] or around)[-1:]
     return LineThreads(
@@ -258,19 +280,36 @@ def _shared_parts(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
     )
 
 
-def _my_ball(row: StatusRow, mark: Mark, style: LineStyle, hidden: str) -> _LineParts:
-    head = f"{style.signs.ball} you"
+def _my_move(row: StatusRow, mark: Mark, style: LineStyle, hidden: str) -> _LineParts:
+    sign, words = _sign(row, style), Word("you", "you")
+    if row.question is not None:
+        asker = display_text(row.question.by, MAX_HOLDER_BYTES) or "someone"
+        asker = _without_place(without_tag(asker, style.tag), row.state)
+        words = Word(f"{asker} asks", f"{isolate_rtl(asker)} asks")
     parts = _shared_parts(row, mark, hidden)
-    return parts._replace(head=Word(head, head), ball=style.signs.ball, holder="you")
+    head = Word(f"{sign} {words.plain}", f"{sign} {words.printed}")
+    return parts._replace(head=head, ball=sign, holder=words.plain)
 
 
-def _others_ball(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
+def _without_place(name: str, state: State) -> str:
+    """Returns a name without its seat if that is a place of the thread, whose name is
+    beside it."""
+    parsed = parse(name)
+    is_place = bool(parsed.seat) and safe_name(parsed.seat) in places_of(state)
+    return str(parsed._replace(seat="")) if is_place else name
+
+
+def _sign(row: StatusRow, style: LineStyle) -> str:
+    return style.signs.ball if row.question is None else style.signs.question
+
+
+def _others_ball(row: StatusRow, mark: Mark, hidden: str, tag: str) -> _LineParts:
     parts = _shared_parts(row, mark, hidden)
     if row.waits:
         waits = waits_text(row.waits)
         head = Word(f"waits for {waits}", f"waits for {isolate_rtl(waits)}")
         return parts._replace(head=head)
-    holder = holder_text(row.state)
+    holder = without_tag(holder_text(row.state), tag)
     if not holder:
         free = "anyone can take"
         return parts._replace(head=Word(free, free), holder="anyone")
@@ -283,10 +322,10 @@ def _hidden_rows_text(count: int) -> str:
 
 
 def _render_rows(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
-    """Returns a row for each thread: mine here, others' here, then mine elsewhere, up
+    """Returns a row for each thread: mine here, mine elsewhere, then others' here, up
     to the limit. The last row has the number of threads left out, the first one the
     mark."""
-    groups = (threads.mine, threads.around, threads.away)
+    groups = (threads.mine, threads.away, threads.around)
     numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
     total = threads.mine_count + threads.around_count + threads.away_count
     count = min(style.rows, MAX_ROWS)
@@ -295,10 +334,11 @@ def _render_rows(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
         hidden = f"+{total - count}" if at == count - 1 < total - 1 else ""
         row_mark = Mark() if at else mark
         if kind == _OF_OTHERS:
-            parts, code = _others_ball(row, row_mark, hidden), _code(row_mark)
+            parts = _others_ball(row, row_mark, hidden, style.tag)
+            code = _code(row_mark)
         else:
             away = "elsewhere" if kind == _ELSEWHERE else ""
-            parts = _my_ball(row, row_mark, style, hidden)._replace(
+            parts = _my_move(row, row_mark, style, hidden)._replace(
                 away=away, position=away
             )
             code = _MINE
@@ -306,7 +346,7 @@ def _render_rows(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
     return "\n".join(line for line in lines if line)
 
 
-_OF_OTHERS, _ELSEWHERE = 1, 2
+_ELSEWHERE, _OF_OTHERS = 1, 2
 
 
 def _code(mark: Mark) -> str:
@@ -316,21 +356,52 @@ def _code(mark: Mark) -> str:
 
 def _render_mine(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
     hidden, away = _hidden_rows_text(threads.mine_count), threads.away_count
-    parts = _my_ball(threads.mine[0], mark, style, hidden)
+    parts = _my_move(threads.mine[0], mark, style, hidden)
     return _render_parts(
         parts._replace(away=f"{away} elsewhere" if away else ""), style
     )
 
 
-def _render_elsewhere(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
-    count, rows, ball = threads.away_count, threads.away, style.signs.ball
+def _render_others(
+    threads: LineThreads, latest: StatusRow, mark: Mark, style: LineStyle
+) -> str:
+    """Returns how much waits for me elsewhere, and what others have here."""
+    count, hidden = threads.away_count, _hidden_rows_text(threads.around_count)
+    parts = _others_ball(latest, mark, hidden, style.tag)
+    if not count:
+        return style.paint(_render_parts(parts, style), _code(mark))
     if style.template:
-        row_parts = _my_ball(rows[0] if count == 1 else _NO_ROW, mark, style, "")
+        waiting = parts._replace(away=f"{count} elsewhere")
+        return style.paint(_render_template(waiting, style), _MINE)
+    mine = _render_elsewhere(threads, Mark(), style, is_short=True)
+    room = style.columns - display_width(mine) - _SEPARATOR_WIDTH
+    others = ""
+    if not style.columns or room > _LEAST_OTHERS:
+        rest = style._replace(columns=style.columns and room)
+        others = _render_parts(parts, rest)
+    others = others and f"{style.signs.separator}{others}"
+    return style.paint(mine, _MINE) + style.paint(others, _code(mark))
+
+
+# With less room, what is not mine would only be the beginning of a name.
+_LEAST_OTHERS = 12
+
+
+def _render_elsewhere(
+    threads: LineThreads, mark: Mark, style: LineStyle, *, is_short: bool = False
+) -> str:
+    """Returns how much waits for me elsewhere; ``is_short`` beside something else."""
+    count, rows = threads.away_count, threads.away
+    ball = _sign(rows[0], style)
+    if style.template:
+        row_parts = _my_move(rows[0] if count == 1 else _NO_ROW, mark, style, "")
         row_parts = row_parts._replace(away=f"{count} elsewhere", position="elsewhere")
         return _render_template(row_parts, style)
-    texts = [f"{count} waiting for you elsewhere", f"{count} elsewhere", str(count)]
+    is_ball = rows[0].question is None and not is_short
+    whole = f"{count} waiting for you" if is_ball else f"{count} for you"
+    texts = [f"{whole} elsewhere", f"{count} elsewhere", str(count)]
     words = [Word(text, text) for text in texts]
-    if count == 1:
+    if count == 1 and is_ball:
         tail = " waits for you elsewhere"
         topic = topic_text(rows[0].state)
         titled = style.title(topic, rows[0].state.topic)
@@ -345,7 +416,7 @@ def _render_elsewhere(threads: LineThreads, mark: Mark, style: LineStyle) -> str
                     *([isolate_rtl(shown.text)] if shown.text else []),
                 ]
                 return style.signs.separator.join(parts)
-    return _only_ball(style)
+    return _only_sign(ball, style)
 
 
 _NO_ROW = StatusRow(State(""))
@@ -396,7 +467,7 @@ def _render_parts(parts: _LineParts, style: LineStyle) -> str:
     if style.fits(display_width(parts.head.plain)):
         return parts.head.printed
     return (
-        _only_ball(style)
+        _only_sign(parts.ball, style)
         if parts.ball
         else isolate_rtl(style.cut(parts.head.plain, style.columns))
     )
@@ -422,5 +493,5 @@ def _render_template(parts: _LineParts, style: LineStyle) -> str:
     return fill_template(style, words | {"topic": Word(topic, title)})
 
 
-def _only_ball(style: LineStyle) -> str:
-    return style.signs.ball if style.fits(display_width(style.signs.ball)) else ""
+def _only_sign(sign: str, style: LineStyle) -> str:
+    return sign if style.fits(display_width(sign)) else ""

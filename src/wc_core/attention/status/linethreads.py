@@ -14,6 +14,7 @@ from wc_core.attention.status.files import (
     WAITING_FOLDER,
     file_name,
     holder_key,
+    question_name,
 )
 from wc_core.attention.status.holders import HeldBall, names_at
 from wc_core.attention.status.line import LineThreads, StatusRow, threads_of
@@ -22,9 +23,11 @@ from wc_core.attention.status.places import MAIN, has_seat, is_branch
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in
 from wc_core.base.layout import safe_name
+from wc_core.base.names import parse
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning import linkfiles
 from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.nextmoves import QUESTION, next_moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,29 +86,48 @@ class LineSource(NamedTuple):
         keys = _own_folders(self.surroundings)
         held: dict[str, HeldBall] = {}
         local_balls: dict[str, HeldBall] = {}
+        asked: dict[str, HeldBall] = {}
         for _ in range(_SCANS):
             for key in keys:
                 for name in names_at(layout, f"{layout.local}/status/holder/{key}"):
                     held[name] = HeldBall(key, name)
+                for name in names_at(layout, f"{layout.local}/status/asked/{key}"):
+                    asked[name] = HeldBall(key, name)
             local_balls |= {ball.name: ball for ball in self._balls_here(keys)}
         for name in {*local_balls, *held} - _latest_names((*local_balls, *held)):
             local_balls.pop(name, None)
             held.pop(name, None)
-        my_balls = [ball for ball in local_balls.values() if ball.folder in keys]
-        around = [ball for ball in local_balls.values() if ball.folder not in keys]
-        away = [ball for name, ball in held.items() if name not in local_balls]
+        # Of each thread, its oldest question to the viewer, or else its ball.
+        oldest = {
+            asked[name].topic: asked[name] for name in sorted(asked, reverse=True)
+        }
+        local_topics = {ball.topic for ball in local_balls.values()}
+        if not self.surroundings.pinned:
+            seated = (q.topic for q in oldest.values() if has_seat(q.folder))
+            local_topics.update(seated)
+        balls_here = [b for b in local_balls.values() if b.topic not in oldest]
+        my_balls = [ball for ball in balls_here if ball.folder in keys]
+        around = [ball for ball in balls_here if ball.folder not in keys]
+        away = [
+            ball
+            for name, ball in held.items()
+            if name not in local_balls and ball.topic not in oldest
+        ]
         for balls in (my_balls, around, away):
             balls.sort(key=lambda ball: os.fsencode(ball.name))
+        questions = sorted(oldest.values(), key=lambda q: os.fsencode(q.name))
+        asked_here = [q for q in questions if q.topic in local_topics]
+        asked_away = [q for q in questions if q.topic not in local_topics]
         active = [ball for ball in around if ball.folder != WAITING_FOLDER]
         latest = (active or around)[-1:]
         try:
             return LineThreads(
-                mine=self._rows(my_balls[:count]),
+                mine=self._first(asked_here, my_balls, count),
                 around=self._rows(around[::-1][:count]) if count > 1 else (),
-                away=self._rows(away[:count]),
-                mine_count=len(my_balls),
+                away=self._first(asked_away, away, count),
+                mine_count=len(asked_here) + len(my_balls),
                 around_count=len(around),
-                away_count=len(away),
+                away_count=len(asked_away) + len(away),
                 latest=next(iter(self._rows(latest)), None),
             )
         except LookupError:
@@ -128,6 +150,25 @@ class LineSource(NamedTuple):
             for holder in _names(layout, folder):
                 for name in names_at(layout, f"{folder}/{holder}"):
                     yield HeldBall(holder, name)
+
+    def _first(
+        self, questions: Sequence[HeldBall], balls: Sequence[HeldBall], count: int
+    ) -> tuple[StatusRow, ...]:
+        """Return at most ``count`` threads, those with a question first. Raises
+        LookupError as `_rows` does."""
+        asked = tuple(map(self._asked_row, questions[:count]))
+        return asked + self._rows(balls[: count - len(asked)])
+
+    def _asked_row(self, question: HeldBall) -> StatusRow:
+        row = self.row(question.topic) if question.topic else None
+        directory = self.surroundings.directory
+        for move in next_moves(row.state, row.waits) if row is not None else ():
+            folder = safe_name(directory.key(parse(move.whom)))
+            name = question_name(row.state.topic, move.since) if row else ""
+            is_it = (folder, name) == (question.folder, question.name)
+            if row is not None and move.kind == QUESTION and is_it:
+                return row._replace(question=move)
+        raise LookupError(question.name)
 
     def _rows(self, balls: Sequence[HeldBall]) -> tuple[StatusRow, ...]:
         """Return the threads of these balls. Raises LookupError if one is not as the

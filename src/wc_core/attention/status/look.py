@@ -62,13 +62,14 @@ class LineSigns(NamedTuple):
     """The parts of a line that have an ASCII form."""
 
     ball: str
+    question: str
     separator: str
     dots: str
     warning: str
 
 
-_EMOJI = LineSigns("🎾", " · ", "…", "⚠")
-_ASCII = LineSigns("[*]", " - ", "...", "!!")
+_EMOJI = LineSigns("🎾", "❓", " · ", "…", "⚠")
+_ASCII = LineSigns("[*]", "[?]", " - ", "...", "!!")
 
 
 class LineStyle(NamedTuple):
@@ -76,7 +77,8 @@ class LineStyle(NamedTuple):
 
     ``columns`` 0 means no limit. ``rows`` of 2 to `MAX_ROWS` print a row for each
     thread. ``links`` is the prefix of page addresses, see `page_address`; ``format`` is
-    a template, see `fill_template`. Empty means none.
+    a template, see `fill_template`. Empty means none. ``tag`` is that of the viewer's
+    own agents, whose names are shown without it.
     """
 
     columns: int = 0
@@ -85,6 +87,7 @@ class LineStyle(NamedTuple):
     rows: int = 0
     links: str = ""
     format: str = ""
+    tag: str = ""
 
     @property
     def signs(self) -> LineSigns:

@@ -93,6 +93,7 @@ def surroundings(
         viewer.identity.name,
         viewer.directory,
         pin.topic if pin.is_open else "",
+        viewer.identity.own_tag,
     )
 
 

@@ -157,12 +157,13 @@ def has_seat(key: str) -> bool:
 class Surroundings(NamedTuple):
     """A worktree's places, and who looks from there: ``None`` for no one. ``pinned`` is
     the topic of the open thread chosen for the worktree: only that thread is here
-    (`wc_core.attention.status.pins`)."""
+    (`wc_core.attention.status.pins`). ``tag`` is that of the viewer's own agents."""
 
     places: tuple[str, ...] = ()
     me: Name | None = None
     directory: Directory = Directory()
     pinned: str = ""
+    tag: str = ""
 
     def seat_keys(self) -> Iterator[str]:
         """Yields the keys of the viewer's names that have their seat."""

@@ -89,6 +89,11 @@ class Identity(NamedTuple):
     agents_tag: str = ""
 
     @property
+    def own_tag(self) -> str:
+        """The tag of the participant's own agents."""
+        return self.agents_tag or self.name.tag
+
+    @property
     def author(self) -> str:
         """The name as it is in entries."""
         return str(self.name)

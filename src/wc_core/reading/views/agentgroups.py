@@ -1,6 +1,7 @@
 """Threads by the agent that has the ball, as on the boards of the terminal and the
-page: mine, free balls, those that wait for another thread, then one group for each
-agent or person, in any seat and with any tag, and last the unreadable threads.
+page: those that wait for me, free balls, those that wait for another thread, then one
+group for each agent or person, in any seat and with any tag, and last the unreadable
+threads.
 
 The groups of agents are in the order of their first threads, so if the threads begin
 with the latest move, so do the groups.
@@ -85,10 +86,10 @@ def folded_text(count: int) -> str:
 def _kind(row: ThreadRow) -> str:
     if row.status == CLOSED:
         return CLOSED_THREADS
+    if row.is_due:
+        return MINE
     if row.waits:
         return WAITING
-    if row.have_ball:
-        return MINE
     if row.status == UNREADABLE:
         return DAMAGED
     return FREE if row.ball is None else AGENT

@@ -65,12 +65,11 @@ def render_index(
 def _group(row: ThreadRow) -> str:
     if row.status == CLOSED:
         return "Closed"
+    if row.is_due:
+        is_offer = row.ownership == OFFERED and not row.asked_by
+        return _OFFERED if is_offer else "My move"
     if row.waits:
         return _WAITING
-    if row.ownership == OFFERED:
-        return _OFFERED
-    if row.have_ball:
-        return "My move"
     if row.ball is None:
         return "Free to take"
     return "In review" if row.status == IN_REVIEW else "Waiting on others"

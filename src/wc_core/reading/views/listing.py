@@ -22,9 +22,10 @@ from wc_core.ledger.threads.model import (
     Review,
     State,
 )
+from wc_core.ledger.threads.nextmoves import askers, moves_for
 from wc_core.lookup.index import overview
 from wc_core.lookup.index.keys import NONE, thread_keys, word_keys
-from wc_core.reading.views.rows import ThreadRow, askers, listed_row, recency
+from wc_core.reading.views.rows import ThreadRow, listed_row, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ class RowMaker:
             False,
             by,
             topic,
+            own_tag=self._viewer.identity.own_tag,
         )
         return self._complete(row, more) if more else row
 
@@ -227,7 +229,7 @@ class RowMaker:
             tags=tuple(fields.get("tags", ())),
             links=tuple(Link(*item) for item in fields.get("links", ())),
             gates=tuple(Gate(*item) for item in fields.get("gates", ())),
-            asked_by=askers(state, self._viewer),
+            asked_by=askers(moves_for(self._viewer.holds, state)),
             checklist=progress([Item(*item) for item in fields.get("items", ())]),
             review=Review(*fields["review"]) if "review" in fields else NO_REVIEW,
             landing=Landing(*fields["landing"]) if "landing" in fields else NO_LANDING,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from wc_core.attention.status.places import Surroundings, branch_places
 from wc_core.base import names, times, ulid
 from wc_core.base.errors import NotFoundError, WcError
-from wc_core.base.names import FREE_WORDS, MINE, OFFERED, OTHERS
+from wc_core.base.names import FREE_WORDS, MINE, OFFERED, OTHERS, without_tag
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import NO_CHECKLIST, ChecklistProgress, progress
@@ -21,6 +21,12 @@ from wc_core.ledger.planning.landing import (
 from wc_core.ledger.planning.obstacles import own_obstacles
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
+from wc_core.ledger.threads.nextmoves import (
+    asked_text,
+    askers,
+    moves_for,
+    next_moves,
+)
 from wc_core.ledger.threads.tags import has_all
 from wc_core.ledger.threads.ways import via_text
 
@@ -50,7 +56,8 @@ class ThreadRow(NamedTuple):
     with its holder, if someone was called for it on this machine. ``can_land``: its
     branch is `ready to land <wc_core.ledger.planning.landing>`; ``has_changed``: only
     that it has changed since it was approved is in the way. ``via`` is the branch by
-    which its last entry came, if not with the others."""
+    which its last entry came, if not with the others. ``own_tag`` is that of the
+    viewer's own agents, which texts leave out."""
 
     topic: str
     title: str
@@ -78,6 +85,7 @@ class ThreadRow(NamedTuple):
     can_land: bool = False
     has_changed: bool = False
     via: str = ""
+    own_tag: str = ""
 
     @property
     def have_ball(self) -> bool:
@@ -86,9 +94,11 @@ class ThreadRow(NamedTuple):
 
     @property
     def is_due(self) -> bool:
-        """Whether the viewer has the next move: they have the ball, and the thread
-        waits for nothing."""
-        return self.have_ball and not self.waits
+        """Whether the thread waits for the viewer (`nextmoves`): someone asks them
+        something, or they have the ball, and the thread waits for nothing."""
+        state = State(self.topic, status=self.status, ball=self.ball)
+        moves = next_moves(state, self.waits) if self.have_ball else ()
+        return bool(self.asked_by or moves)
 
     @property
     def waits_text(self) -> str:
@@ -118,10 +128,7 @@ class ThreadRow(NamedTuple):
     def asked_text(self) -> str:
         """The participants who ask the viewer a question, in words; empty if there are
         none."""
-        if not self.asked_by:
-            return ""
-        verb = "asks" if len(self.asked_by) == 1 else "ask"
-        return f"{' and '.join(self.asked_by)} {verb} you"
+        return asked_text([without_tag(name, self.own_tag) for name in self.asked_by])
 
     @property
     def way_text(self) -> str:
@@ -163,9 +170,10 @@ class ThreadRow(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the viewer can start it: then ``wc why`` has no reason against it."""
+        """Whether the viewer can go on with it: someone asks them something, or
+        ``wc why`` has no reason against it."""
         own = own_obstacles(self.status, self.ball, self.ownership)
-        return not (self.waits or own)
+        return bool(self.asked_by) or not (self.waits or own)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread in the list shape; ``branch``, tags and marks only if
@@ -209,11 +217,11 @@ class ThreadRow(NamedTuple):
 class Filter(NamedTuple):
     """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
     ``branch`` the one that they are at (`status.places`); ``topics``, if given, are the
-    only ones. They have all of the ``tags``. ``ready`` are those that the viewer can
-    start, ``waiting`` those that wait for a thread or a gate. ``author`` wrote last;
-    nothing happened after ``quiet_since``, an RFC 3339 time in UTC, but something after
-    the entry ``since``; ``words`` are in topic, title or holder, or are tags with a
-    ``+``."""
+    only ones. They have all of the ``tags``. ``due`` are those that wait for the
+    viewer, ``ready`` those that they can start, ``waiting`` those that wait for a
+    thread or a gate. ``author`` wrote last; nothing happened after ``quiet_since``, an
+    RFC 3339 time in UTC, but something after the entry ``since``; ``words`` are in
+    topic, title or holder, or are tags with a ``+``."""
 
     open_only: bool = False
     ball: str = ""
@@ -221,6 +229,7 @@ class Filter(NamedTuple):
     topics: frozenset[str] | None = None
     branch: str = ""
     tags: tuple[str, ...] = ()
+    due: bool = False
     ready: bool = False
     waiting: bool = False
     author: str = ""
@@ -273,20 +282,13 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         name=snapshot.name,
         tags=snapshot.tags,
         links=state.links,
-        asked_by=askers(state, viewer) if state.questions else (),
+        asked_by=askers(moves_for(viewer.holds, state)) if state.questions else (),
         checklist=progress(state.items),
         gates=state.gates,
         review=state.review,
         landing=state.landing,
+        own_tag=viewer.identity.own_tag,
     )
-
-
-def askers(state: State, viewer: Viewer) -> tuple[str, ...]:
-    """Returns those who asked the viewer an open question, without repetition."""
-    if state.status == CLOSED:
-        return ()
-    askers = (q.asker for q in state.questions if viewer.holds(q.asked))
-    return tuple(dict.fromkeys(askers))
 
 
 def unreadable_row(topic: str) -> ThreadRow:
@@ -332,6 +334,7 @@ def filter_rows(
         if has_status(row.status, criteria)
         and (criteria.topics is None or row.topic in criteria.topics)
         and (not criteria.tags or has_all(row.tags, criteria.tags))
+        and (not criteria.due or row.is_due)
         and (not criteria.ready or row.is_ready)
         and (not criteria.waiting or row.waits)
         and (not criteria.quiet_since or row.updated_at < criteria.quiet_since)
@@ -384,10 +387,10 @@ def _last_written_by(
 
 
 def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadRow]:
-    """Returns the rows whose ball ``ball`` has: ``me``, a word for "anyone", or a
-    name."""
+    """Returns the rows whose ball ``ball`` has: ``me``, with what else waits for the
+    viewer, a word for "anyone", or a name."""
     if ball.casefold() == "me":
-        return [row for row in rows if row.have_ball]
+        return [row for row in rows if row.is_due or row.have_ball]
     if ball.casefold() in FREE_WORDS:
         return [row for row in rows if row.ball is None]
     # Names are compared once per holder: there are many threads, few holders.

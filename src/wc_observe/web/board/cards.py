@@ -55,10 +55,15 @@ def card(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
 
 
 def _place(row: ThreadRow, context: PageContext) -> Iterator[Html]:
-    """Yields the topic, and the holder's seat and tag."""
+    """Yields the topic, and the holder's seat and tag, but not that of the viewer's
+    own agents; and who has the ball of a thread that only asks the viewer."""
     yield element("bdi", one_line(row.name), class_="topic")
     if row.ball is not None:
-        yield from seat_chips(context.directory.canonical(names.parse(row.ball)))
+        name = context.directory.canonical(names.parse(row.ball))
+        if row.asked_by and not row.have_ball:
+            yield element("bdi", one_line(name.agent, 60))
+        is_own = names.fold(name.tag) == names.fold(row.own_tag)
+        yield from seat_chips(name._replace(tag="") if is_own else name)
 
 
 def _last_entry_line(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:

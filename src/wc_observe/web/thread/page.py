@@ -9,8 +9,10 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import utc
+from wc_core.ledger.planning.linkfiles import waits_of
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import CLOSED, KINDS
+from wc_core.ledger.threads.nextmoves import moves_for
 from wc_core.reading.views import entries as entry_views
 from wc_core.reading.views.history import thread_history
 from wc_observe.answers import entries
@@ -32,6 +34,7 @@ from wc_observe.web.thread.entries import EntryContext, entry_item
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import Thread
     from wc_observe.answers.entries import EntryPage
     from wc_observe.callers.open_store import OpenStore
@@ -90,7 +93,7 @@ def thread_page(
     return WebPage(
         one_line(state.title, _WIDTH) or part.thread.name,
         main,
-        mark=int(store.viewer.holds(state.ball)),
+        mark=int(_is_due(store, state)),
         topic=state.topic,
         up=f"{context.links.board()}#t-{part.thread.name}",
     )
@@ -187,6 +190,12 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
         count //= 2
 
 
+def _is_due(store: OpenStore, state: State) -> bool:
+    """Returns whether a thread waits for the viewer."""
+    waits = waits_of(store.reader, state, store.overview.clock())
+    return bool(moves_for(store.viewer.holds, state, waits))
+
+
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     """Returns title, topic, status and ball; everything else is beside the entries."""
     state = thread.state
@@ -205,7 +214,7 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
         "header",
         element("h1", one_line(state.title, _WIDTH) or thread.name, dir="auto"),
         element("p", joined(filter(None, parts), " "), class_="facts"),
-        class_=f"thread {'yours' if store.viewer.holds(state.ball) else ''}".strip(),
+        class_=f"thread {'yours' if _is_due(store, state) else ''}".strip(),
     )
 
 
