@@ -118,6 +118,13 @@ def test_a_question_comes_first_in_the_prompt(app: Here) -> None:
     assert tree.ok("statusline").out.startswith("🎾 you · login-2")
 
 
+def test_a_question_ends_the_wait_for_something_ready(app: Here) -> None:
+    app.ok("new", "login", "-m", "L", *CLAUDE)
+    app.fails(10, "wait", "--ready", "--timeout", "0.2")
+    app.ok("ask", "login", "--to", "Pat Doe", "-m", "410?", *CLAUDE)
+    assert "login" in app.ok("wait", "--ready", "--timeout", "5").out
+
+
 def test_the_prompt_begins_with_mine(app: Here) -> None:
     for topic in ("one", "two", "three"):
         app.ok("new", topic, "-m", "x", "--branch", f"b-{topic}")

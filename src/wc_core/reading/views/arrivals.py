@@ -17,6 +17,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.obstacles import own_obstacles
 from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.nextmoves import askers, moves_for
 from wc_core.reading.views.remarks import asked_question
 
 TYPE_CHECKING = False
@@ -113,7 +114,8 @@ def _ready(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
     folders = holders.folders_of(awaited.viewer)
     own = holders.held_balls(reader.layout, folders)
     free = holders.held_balls(reader.layout, [FREE_FOLDER])
-    topics = dict.fromkeys(held.topic for held in (*own, *free))
+    asked = holders.asked_of(reader.layout, awaited.viewer)
+    topics = dict.fromkeys(held.topic for held in (*asked, *own, *free))
     return [
         Arrival(topic)
         for topic in topics
@@ -127,7 +129,9 @@ def _is_startable(reader: StoreReader, viewer: Viewer, topic: str) -> bool:
         state = reader.snapshot(topic).state
     except WcError:
         return False
-    return not own_obstacles(state.status, state.ball, viewer.whose(state.ball))
+    is_asked = bool(askers(moves_for(viewer.holds, state)))
+    own = own_obstacles(state.status, state.ball, viewer.whose(state.ball))
+    return is_asked or not own
 
 
 def are_closed(reader: StoreReader, awaited: Awaiting) -> bool:
