@@ -41,7 +41,7 @@ Every command that writes an entry has these. A write whose condition does not h
 exits 4 and changes nothing. A second write with the same key prints the receipt of the
 first and writes nothing. `--sync` waits until the entry is committed and pushed, and
 pushes the branch to a remote that does not have it yet. If that fails, the exit status
-is still 0, because the entry is saved; the receipt says `not pushed`, and a note says
+is still 0, because the entry is saved, and a note says
 why: see [messages](sync.md#what-the-messages-mean)."""
 
 EXAMPLES = {

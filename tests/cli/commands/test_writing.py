@@ -88,7 +88,7 @@ def test_the_receipt_of_what_moves_no_ball(repo: Repo) -> None:
 def test_a_store_with_a_remote_says_that_nothing_was_pushed(repo: Repo) -> None:
     repo.git("remote", "add", "origin", "https://example.org/acme/app.git")
     assert receipt(repo, "say", "auth", "--title", "x")["pushed"] is False
-    assert "not pushed" in repo.ok("ack", "auth").out
+    assert repo.ok("ack", "auth").out.endswith(" · not pushed: wc sync\n")
 
 
 def test_unsettled_is_not_called_committed(repo: Repo) -> None:

@@ -38,10 +38,10 @@ class Receipt(NamedTuple):
     """The result of a write. It exists only for an entry that is on disk.
 
     ``carried`` is the branch or the file with which the entry travels if it was not
-    pushed; usually empty. ``is_new_status`` says whether it changed the status, and
-    ``deed`` what the entry did besides, and ``unmet`` why the ball did not go to whom
-    the author named; JSON has none of these. ``approved_commit`` is what it approved,
-    if that is anything.
+    pushed; usually empty. ``stays_here``: nothing will push it by itself.
+    ``is_new_status`` says whether it changed the status, ``deed`` what the entry did
+    besides, and ``unmet`` why the ball did not go to whom the author named; JSON has
+    none of these. ``approved_commit`` is what it approved, if that is anything.
     """
 
     topic: str
@@ -55,6 +55,7 @@ class Receipt(NamedTuple):
     notes: tuple[str, ...] = ()
     is_new_status: bool = False
     carried: str = ""
+    stays_here: bool = False
     deed: str = ""
     approved_commit: str = ""
     unmet: str = ""
@@ -62,7 +63,8 @@ class Receipt(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
-        del fields["is_new_status"], fields["deed"], fields["unmet"]
+        for name in ("is_new_status", "deed", "unmet", "stays_here"):
+            del fields[name]
         for name in ("carried", "approved_commit"):
             if not fields[name]:
                 del fields[name]

@@ -54,8 +54,13 @@ def settle_after_write(
         with contextlib.suppress(OSError):
             spawn.start_all(snapshots, context.env, may_fork=context.owns_process)
     carried = "" if pushed or not committed else _way_of(context, layout, receipt)
+    stays_here = pushed is False and not (carried or _pushes_by_itself(context))
     return receipt._replace(
-        committed=committed, pushed=pushed, carried=carried, notes=tuple(notes)
+        committed=committed,
+        pushed=pushed,
+        carried=carried,
+        stays_here=stays_here,
+        notes=tuple(notes),
     )
 
 
@@ -178,6 +183,17 @@ def _is_pushed(context: Context, *, committed: bool) -> bool | None:
     return checkout.commit == repository.resolve(checkout, remote.tracking)
 
 
+def _pushes_by_itself(context: Context) -> bool:
+    """Return whether the entry goes to the remote without a command: in the background,
+    or with the next write."""
+    settings, checkout = context.settings, context.store_repository
+    if settings.sync == "off" or not settings.push or checkout is None:
+        return False
+    remote = remotes.find(checkout, context.env)
+    # The first push is up to the user.
+    return remote is not None and bool(repository.resolve(checkout, remote.tracking))
+
+
 def _way_of(context: Context, layout: Layout, receipt: Receipt) -> str:
     """Return with what the entry travels because it cannot be pushed; usually empty."""
     if not os.path.lexists(layout.carried):
@@ -225,6 +241,6 @@ def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
         facts.append("committed")
     if receipt.carried:
         facts.append(f"travels with {receipt.carried}")
-    elif receipt.pushed is not None:
-        facts.append("pushed" if receipt.pushed else "not pushed")
+    elif receipt.pushed or receipt.stays_here:
+        facts.append("pushed" if receipt.pushed else "not pushed: wc sync")
     return " · ".join(facts)
