@@ -23,8 +23,8 @@ from wc_core.base.times import (
     seconds_between,
 )
 from wc_core.ledger.planning.linkfiles import waits_of
+from wc_core.ledger.planning.nextmoves import QUESTION, askers, moves_for
 from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
-from wc_core.ledger.threads.nextmoves import QUESTION, askers, moves_for
 from wc_core.reading.views import holding
 
 TYPE_CHECKING = False
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from wc_cli.ledger.store.writer import StoreWriter
     from wc_cli.run.context import Context
+    from wc_core.ledger.planning.nextmoves import NextMove
     from wc_core.ledger.threads.model import State
-    from wc_core.ledger.threads.nextmoves import NextMove
 
 
 class UseOptions(SpeakerOptions):

@@ -19,8 +19,8 @@ from wc_core.base.times import rfc3339
 from wc_core.base.ulid import prefix
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.linkfiles import waits_of
+from wc_core.ledger.planning.nextmoves import QUESTION, moves_for
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
-from wc_core.ledger.threads.nextmoves import QUESTION, moves_for
 from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
@@ -181,7 +181,7 @@ def _by_reading(
                 name = files.question_name(topic, move.since)
                 yield _question_file(HeldBall("", name))
             else:
-                is_own = viewer.whose(move.whom) == MINE
+                is_own = viewer.whose(move.participant) == MINE
                 rank = _rank_of(state.status, is_own=is_own)
                 yield WaitingThread(rank, files.file_name(state), "")
 

@@ -54,8 +54,8 @@ from wc_core.base.layout import safe_name
 from wc_core.base.names import Directory, fold, parse
 from wc_core.base.text import consists_of
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.nextmoves import BALL, QUESTION, next_moves
 from wc_core.ledger.threads.model import CLOSED, OPEN, State
-from wc_core.ledger.threads.nextmoves import BALL, QUESTION, next_moves
 from wc_core.people.identity import environment
 from wc_core.people.identity.resolve import SESSION
 
@@ -189,7 +189,7 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     at_holder = [f"status/holder/{name}"] if is_listed else []
     contents = dict.fromkeys([*at_holder, *at_places], _file_content(view))
     asked = (
-        f"status/asked/{safe_name(view.directory.key(parse(move.whom)))}/"
+        f"status/asked/{safe_name(view.directory.key(parse(move.participant)))}/"
         f"{question_name(state.topic, move.since)}"
         for move in moves
         if move.kind == QUESTION

@@ -29,8 +29,8 @@ from wc_core.base.layout import safe_name
 from wc_core.base.lean import re
 from wc_core.base.names import parse, without_tag
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.nextmoves import QUESTION, NextMove, next_moves
 from wc_core.ledger.threads.model import CLOSED, OPEN, State
-from wc_core.ledger.threads.nextmoves import QUESTION, NextMove, next_moves
 from wc_core.people.activity.loops import ENDED, UNKNOWN, WORKING
 
 TYPE_CHECKING = False
@@ -67,9 +67,9 @@ class StatusRow(NamedTuple):
     def order(self) -> tuple[bool, bytes]:
         """The sort key of threads that wait for the viewer: questions first, and of
         each kind the longest waiting one."""
-        asked = self.question
-        name = question_name(self.state.topic, asked.since) if asked else ""
-        return asked is None, (name or file_name(self.state)).encode()
+        question = self.question
+        name = question_name(self.state.topic, question.since) if question else ""
+        return question is None, (name or file_name(self.state)).encode()
 
 
 class Mark(NamedTuple):
@@ -212,18 +212,18 @@ def threads_of(rows: Iterable[StatusRow], surroundings: Surroundings) -> LineThr
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
         if row.state.status == CLOSED:
             continue
-        mine = [
+        my_moves = [
             move
             for move in next_moves(row.state, row.waits)
-            if directory.key(parse(move.whom)) in keys
+            if directory.key(parse(move.participant)) in keys
         ]
-        asked = sorted(move for move in mine if move.kind == QUESTION)
-        asked.sort(key=lambda move: question_name("", move.since))
-        own_row = row._replace(question=asked[0] if asked else None)
-        at_seat = {directory.key(parse(move.whom)) for move in asked} & seats
+        questions = sorted(move for move in my_moves if move.kind == QUESTION)
+        questions.sort(key=lambda move: question_name("", move.since))
+        own_row = row._replace(question=questions[0] if questions else None)
+        at_seat = {directory.key(parse(move.participant)) for move in questions} & seats
         if surroundings.has(row.state) or (at_seat and not surroundings.pinned):
-            (my_rows if mine else around).append(own_row)
-        elif mine:
+            (my_rows if my_moves else around).append(own_row)
+        elif my_moves:
             away.append(own_row)
     my_rows.sort(key=lambda row: row.order)
     away.sort(key=lambda row: row.order)
@@ -373,14 +373,14 @@ def _render_others(
     if style.template:
         waiting = parts._replace(away=f"{count} elsewhere")
         return style.paint(_render_template(waiting, style), _MINE)
-    mine = _render_elsewhere(threads, Mark(), style, is_short=True)
-    room = style.columns - display_width(mine) - _SEPARATOR_WIDTH
-    others = ""
+    count_text = _render_elsewhere(threads, Mark(), style, is_short=True)
+    room = style.columns - display_width(count_text) - _SEPARATOR_WIDTH
+    tail = ""
     if not style.columns or room > _LEAST_OTHERS:
-        rest = style._replace(columns=style.columns and room)
-        others = _render_parts(parts, rest)
-    others = others and f"{style.signs.separator}{others}"
-    return style.paint(mine, _MINE) + style.paint(others, _code(mark))
+        fitting = style._replace(columns=style.columns and room)
+        tail = _render_parts(parts, fitting)
+    tail = tail and f"{style.signs.separator}{tail}"
+    return style.paint(count_text, _MINE) + style.paint(tail, _code(mark))
 
 
 # With less room, what is not mine would only be the beginning of a name.

@@ -26,8 +26,8 @@ from wc_core.base.layout import safe_name
 from wc_core.base.names import parse
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning import linkfiles
+from wc_core.ledger.planning.nextmoves import QUESTION, next_moves
 from wc_core.ledger.threads.model import CLOSED
-from wc_core.ledger.threads.nextmoves import QUESTION, next_moves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,20 +86,21 @@ class LineSource(NamedTuple):
         keys = _own_folders(self.surroundings)
         held: dict[str, HeldBall] = {}
         local_balls: dict[str, HeldBall] = {}
-        asked: dict[str, HeldBall] = {}
+        question_balls: dict[str, HeldBall] = {}
         for _ in range(_SCANS):
             for key in keys:
                 for name in names_at(layout, f"{layout.local}/status/holder/{key}"):
                     held[name] = HeldBall(key, name)
                 for name in names_at(layout, f"{layout.local}/status/asked/{key}"):
-                    asked[name] = HeldBall(key, name)
+                    question_balls[name] = HeldBall(key, name)
             local_balls |= {ball.name: ball for ball in self._balls_here(keys)}
         for name in {*local_balls, *held} - _latest_names((*local_balls, *held)):
             local_balls.pop(name, None)
             held.pop(name, None)
         # Of each thread, its oldest question to the viewer, or else its ball.
         oldest = {
-            asked[name].topic: asked[name] for name in sorted(asked, reverse=True)
+            question_balls[name].topic: question_balls[name]
+            for name in sorted(question_balls, reverse=True)
         }
         local_topics = {ball.topic for ball in local_balls.values()}
         if not self.surroundings.pinned:
@@ -156,14 +157,14 @@ class LineSource(NamedTuple):
     ) -> tuple[StatusRow, ...]:
         """Return at most ``count`` threads, those with a question first. Raises
         LookupError as `_rows` does."""
-        asked = tuple(map(self._asked_row, questions[:count]))
-        return asked + self._rows(balls[: count - len(asked)])
+        first = tuple(map(self._asked_row, questions[:count]))
+        return first + self._rows(balls[: count - len(first)])
 
     def _asked_row(self, question: HeldBall) -> StatusRow:
         row = self.row(question.topic) if question.topic else None
         directory = self.surroundings.directory
         for move in next_moves(row.state, row.waits) if row is not None else ():
-            folder = safe_name(directory.key(parse(move.whom)))
+            folder = safe_name(directory.key(parse(move.participant)))
             name = question_name(row.state.topic, move.since) if row else ""
             is_it = (folder, name) == (question.folder, question.name)
             if row is not None and move.kind == QUESTION and is_it:

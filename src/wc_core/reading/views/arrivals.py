@@ -15,9 +15,9 @@ from wc_core.attention.status.files import FREE_FOLDER
 from wc_core.base import ulid
 from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.nextmoves import askers, moves_for
 from wc_core.ledger.planning.obstacles import own_obstacles
 from wc_core.ledger.threads.model import CLOSED
-from wc_core.ledger.threads.nextmoves import askers, moves_for
 from wc_core.reading.views.remarks import asked_question
 
 TYPE_CHECKING = False

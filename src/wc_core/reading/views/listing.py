@@ -11,6 +11,7 @@ from wc_core.base.names import FREE
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import progress
+from wc_core.ledger.planning.nextmoves import askers, moves_for
 from wc_core.ledger.threads import aliases
 from wc_core.ledger.threads.gates import Gate
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
@@ -22,7 +23,6 @@ from wc_core.ledger.threads.model import (
     Review,
     State,
 )
-from wc_core.ledger.threads.nextmoves import askers, moves_for
 from wc_core.lookup.index import overview
 from wc_core.lookup.index.keys import NONE, thread_keys, word_keys
 from wc_core.reading.views.rows import ThreadRow, listed_row, recency

@@ -18,15 +18,15 @@ from wc_core.ledger.planning.landing import (
     CountedReview,
     LandingThread,
 )
-from wc_core.ledger.planning.obstacles import own_obstacles
-from wc_core.ledger.threads.landings import NO_LANDING, Landing
-from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
-from wc_core.ledger.threads.nextmoves import (
+from wc_core.ledger.planning.nextmoves import (
     asked_text,
     askers,
     moves_for,
     next_moves,
 )
+from wc_core.ledger.planning.obstacles import own_obstacles
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
+from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
 from wc_core.ledger.threads.tags import has_all
 from wc_core.ledger.threads.ways import via_text
 

@@ -10,9 +10,9 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import utc
 from wc_core.ledger.planning.linkfiles import waits_of
+from wc_core.ledger.planning.nextmoves import moves_for
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import CLOSED, KINDS
-from wc_core.ledger.threads.nextmoves import moves_for
 from wc_core.reading.views import entries as entry_views
 from wc_core.reading.views.history import thread_history
 from wc_observe.answers import entries

@@ -17,11 +17,11 @@ QUESTION, BALL = "question", "ball"
 
 class NextMove(NamedTuple):
     """A move that is due: an answer to a ``question``, or any move of who has the
-    ``ball``. It waits for ``whom`` since the entry ``since``; ``by`` asks, and is empty
-    for a ball."""
+    ``ball``. It waits for ``participant`` since the entry ``since``; ``by`` asks, and
+    is empty for a ball."""
 
     kind: str
-    whom: str
+    participant: str
     since: str = ""
     by: str = ""
 
@@ -46,7 +46,7 @@ def moves_for(
 ) -> list[NextMove]:
     """Returns those moves that wait for a participant, or are offered to them:
     ``holds`` is their `wc_core.people.identity.viewer.Viewer.holds`."""
-    return [move for move in next_moves(state, waits) if holds(move.whom)]
+    return [move for move in next_moves(state, waits) if holds(move.participant)]
 
 
 def askers(moves: Iterable[NextMove]) -> tuple[str, ...]:
