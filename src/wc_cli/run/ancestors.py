@@ -172,9 +172,9 @@ def _speaks_to(pid: int, child: str) -> bool:
         kind = read_from.partition(":")[0]
         if kind not in {"pipe", "socket"}:
             return False
-        wanted = read_from if kind == "pipe" else "socket:"
+        expected = read_from if kind == "pipe" else "socket:"
         return any(
-            os.readlink(f"{folder}/{name}").startswith(wanted)
+            os.readlink(f"{folder}/{name}").startswith(expected)
             for name in os.listdir(folder)
         )
     except OSError:

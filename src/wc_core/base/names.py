@@ -201,16 +201,18 @@ def are_similar(first: str, second: str) -> bool:
     Topics with different numbers, or with different numbers of parts, are different on
     purpose.
     """
-    parts, others = _parts(first), _parts(second)
-    plain, other = "".join(parts), "".join(others)
+    parts, second_parts = _parts(first), _parts(second)
+    plain, second_plain = "".join(parts), "".join(second_parts)
     # Lengths first: a new topic is compared with all others.
-    lengths = len(plain), len(other)
+    lengths = len(plain), len(second_plain)
     if max(lengths) - min(lengths) > 1 or _numbers(first) != _numbers(second):
         return False
-    if plain == other or min(lengths) < _LEAST_LENGTH:
-        return plain == other
-    differing = [pair for pair in zip(parts, others, strict=False) if len({*pair}) > 1]
-    if len(parts) != len(others) or len(differing) != 1:
+    if plain == second_plain or min(lengths) < _LEAST_LENGTH:
+        return plain == second_plain
+    differing = [
+        pair for pair in zip(parts, second_parts, strict=False) if len({*pair}) > 1
+    ]
+    if len(parts) != len(second_parts) or len(differing) != 1:
         return False
     short, long = sorted(differing[0], key=len)
     is_whole = len(parts) == 1

@@ -80,7 +80,7 @@ def test_a_name_that_is_taken(renamed: Repo) -> None:
         error = renamed.fails(4, "new", name, "--title", "x")
         assert "There is already a thread sign-in" in error
     assert "cannot be a topic" in renamed.fails(2, "rename", "login", "a b")
-    error = renamed.fails(4, "say", "sing-in", "--title", "x")
+    error = renamed.fails(3, "say", "sing-in", "--title", "x")
     assert 'there is "sign-in"' in error
 
 

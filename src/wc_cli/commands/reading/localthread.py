@@ -116,13 +116,13 @@ def whose(context: Context, options: WhoseOptions) -> None:
 
 
 def _whose_json(context: Context, state: State) -> dict[str, Any]:
-    asked = askers(_own_moves(context, state))
+    asker_names = askers(_own_moves(context, state))
     return {
         "topic": state.name,
         "status": state.status,
         "ball": state.ball,
         "mine": bool(_own_moves(context, state)),
-        **({"asked_by": list(asked)} if asked else {}),
+        **({"asked_by": list(asker_names)} if asker_names else {}),
         "since": rfc3339(_since_ms(context, state)),
     }
 
@@ -153,8 +153,8 @@ def _move_text(context: Context, state: State) -> str:
     if state.status == CLOSED:
         return "closed, nobody's move"
     status = "" if state.status == OPEN else f" ({state.status})"
-    if asked := askers(_own_moves(context, state)):
-        return f"your move{status}, asked by {' and '.join(asked)}"
+    if asker_names := askers(_own_moves(context, state)):
+        return f"your move{status}, asked by {' and '.join(asker_names)}"
     if context.viewer.whose(state.ball) == names.MINE:
         return f"your move{status}"
     return f"{holder_text(state.ball)}'s move{status}"
@@ -164,8 +164,8 @@ def _since_ms(context: Context, state: State) -> int:
     """Return since when it waits for the viewer's answer, or when the ball was passed
     or the thread closed."""
     moves = _own_moves(context, state)
-    asked = (move.since for move in moves if move.kind == QUESTION)
-    moved = min(asked, default=state.since)
+    questions = (move.since for move in moves if move.kind == QUESTION)
+    moved = min(questions, default=state.since)
     if state.status == CLOSED:
         # It may have been renamed, tagged or discussed since.
         entries = reversed(context.reader.thread(state.topic).entries)

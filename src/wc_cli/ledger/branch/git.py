@@ -157,8 +157,8 @@ class Git:
         """Return git that runs the user's hooks: those in ``folder``, and those from
         the configuration."""
         git = self.duplicate()
-        others = self.options[len(_NO_HOOKS) :]
-        git.options = ("-c", f"core.hooksPath={folder}", *others)
+        options = self.options[len(_NO_HOOKS) :]
+        git.options = ("-c", f"core.hooksPath={folder}", *options)
         return git
 
     def run(
@@ -274,9 +274,9 @@ def _reason(stderr: bytes) -> str:
     lines = [line for line in os.fsdecode(stderr).splitlines() if line.strip()]
     for place, line in enumerate(lines):
         if line.startswith(_FATAL):
-            more = _indented(lines[place + 1 :])
-            parts = [line, *map(str.strip, more[:_MOST_LINES])]
-            parts += ["…"] if more[_MOST_LINES:] else []
+            continued = _indented(lines[place + 1 :])
+            parts = [line, *map(str.strip, continued[:_MOST_LINES])]
+            parts += ["…"] if continued[_MOST_LINES:] else []
             return " ".join(parts).removeprefix("fatal: ")
     return (lines[-1:] or [""])[0]
 

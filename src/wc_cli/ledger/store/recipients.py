@@ -201,11 +201,11 @@ class Addressees:
 def _person_of(short: str, persons: Iterable[str]) -> str:
     """The only one of the names that begins with the words of ``short``; ``short``
     itself if there is none, or more than one."""
-    wanted = short.casefold().split()
+    first_words = short.casefold().split()
     matching = {
         names.fold(person): person
         for person in persons
-        if wanted and person.casefold().split()[: len(wanted)] == wanted
+        if first_words and person.casefold().split()[: len(first_words)] == first_words
     }
     exact = names.fold(short) in matching
     return next(iter(matching.values())) if len(matching) == 1 and not exact else short

@@ -188,13 +188,13 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     is_listed = (key is None and not view.waits) or any(m.kind == BALL for m in moves)
     at_holder = [f"status/holder/{name}"] if is_listed else []
     contents = dict.fromkeys([*at_holder, *at_places], _file_content(view))
-    asked = (
+    question_files = (
         f"status/asked/{safe_name(view.directory.key(parse(move.participant)))}/"
         f"{question_name(state.topic, move.since)}"
         for move in moves
         if move.kind == QUESTION
     )
-    return contents | dict.fromkeys(asked, b"")
+    return contents | dict.fromkeys(question_files, b"")
 
 
 def question_name(topic: str, question: str) -> str:

@@ -65,9 +65,9 @@ class Freshness(NamedTuple):
             times.ago(times.seconds_between(times.milliseconds(at) or 0, now_ms))
             for at in (self.failed_at, self.fetched_at)
         )
-        known = f"was fetched {fetched}" if self.fetched_at else "is only from here"
+        age_text = f"was fetched {fetched}" if self.fetched_at else "is only from here"
         remote = one_line(self.remote)
-        return f"{remote} did not answer {failed}; what is known {known}."
+        return f"{remote} did not answer {failed}; what is known {age_text}."
 
 
 class Standing(NamedTuple):

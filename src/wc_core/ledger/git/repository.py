@@ -115,11 +115,11 @@ def client_change(repository: Repository, *, for_good: bool = False) -> str:
     """
     if not repository.linked:
         return ""
-    rest, name = os.path.split(repository.top)
-    rest, folder = os.path.split(rest)
+    parent, name = os.path.split(repository.top)
+    parent, folder = os.path.split(parent)
     if folder.endswith(f".{_WORKTREES}"):
         return name
-    client, above = os.path.split(rest)
+    client, above = os.path.split(parent)
     if folder == _WORKTREES:
         is_hidden, needed = above.startswith("."), f"worktree-{name}"
     elif above == _WORKTREES and repository.name in {name, folder}:

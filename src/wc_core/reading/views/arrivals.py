@@ -114,8 +114,8 @@ def _ready(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
     folders = holders.folders_of(awaited.viewer)
     own = holders.held_balls(reader.layout, folders)
     free = holders.held_balls(reader.layout, [FREE_FOLDER])
-    asked = holders.asked_of(reader.layout, awaited.viewer)
-    topics = dict.fromkeys(held.topic for held in (*asked, *own, *free))
+    questioned = holders.asked_of(reader.layout, awaited.viewer)
+    topics = dict.fromkeys(held.topic for held in (*questioned, *own, *free))
     return [
         Arrival(topic)
         for topic in topics
