@@ -116,15 +116,10 @@ def _done(proposal: Proposal) -> Move:
 
 
 def _out_of_turn(proposal: Proposal, status: str | None) -> Move:
-    """A contribution of an author who does not have the ball, which stays. A review is
-    one whoever has the ball then."""
-    draft, holder = proposal.draft, proposal.holder
-    note = _out_of_turn_note(proposal)
-    is_there = note.endswith(_HAS_IT) or proposal.settings.directory.matches(
-        holder, names.parse(draft.to)
-    )
-    is_unmet = bool(draft.to) and not is_there and not draft.outcome
-    unmet = f"{holder} has the ball of {draft.topic}" if is_unmet else ""
+    """A contribution of an author who does not have the ball, which stays."""
+    note, holder = _out_of_turn_note(proposal), proposal.holder
+    is_elsewhere = bool(proposal.draft.to) and not note.endswith(_HAS_IT)
+    unmet = f"{holder} has the ball of {proposal.draft.topic}" if is_elsewhere else ""
     return Move(None, status, (note,), unmet)
 
 
