@@ -497,5 +497,5 @@ EXIT_TEXT = """\
 Scripts and agents may rely on these and on the code strings, which the MCP server
 uses, too. With `--json` the error is JSON on standard error:
 `{"error": {"code": …, "message": …, "hint": …}}`. A write that fails has written
-nothing; only with exit 9 it is saved, but the ball did not go to whom `--to` names.
+nothing.
 """

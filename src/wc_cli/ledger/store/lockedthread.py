@@ -39,9 +39,9 @@ class Receipt(NamedTuple):
 
     ``carried`` is the branch or the file with which the entry travels if it was not
     pushed; usually empty. ``stays_here``: nothing will push it by itself.
-    ``is_new_status`` says whether it changed the status, ``deed`` what the entry did
-    besides, and ``unmet`` why the ball did not go to whom the author named; JSON has
-    none of these. ``approved_commit`` is what it approved, if that is anything.
+    ``is_new_status`` says whether it changed the status, and ``deed`` what the entry
+    did besides; JSON has none of these. ``approved_commit`` is what it approved, if
+    that is anything.
     """
 
     topic: str
@@ -58,12 +58,11 @@ class Receipt(NamedTuple):
     stays_here: bool = False
     deed: str = ""
     approved_commit: str = ""
-    unmet: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
-        for name in ("is_new_status", "deed", "unmet", "stays_here"):
+        for name in ("is_new_status", "deed", "stays_here"):
             del fields[name]
         for name in ("carried", "approved_commit"):
             if not fields[name]:

@@ -470,8 +470,7 @@ class StoreWriter:
             notes.append(f"{entry.topic} has damage in its log: wc doctor")
         earlier = thread.entries or ()
         receipt = Written(entry, idx, thread.state, state, earlier).receipt(*notes)
-        topic = aliases.name_of(self.reader, state)
-        return receipt._replace(topic=topic, unmet=move.unmet)
+        return receipt._replace(topic=aliases.name_of(self.reader, state))
 
     def _review_notes(self, entry: Entry, state: model.State) -> list[str]:
         """A note if changes were requested too often."""

@@ -37,13 +37,11 @@ _THREE_PARTIES = 3
 
 
 class Move(NamedTuple):
-    """The changes that an entry makes (``None``: none), and notes for its author.
-    ``unmet`` is why the ball does not go to whom the author has named."""
+    """The changes that an entry makes (``None``: none), and notes for its author."""
 
     ball: Ball | None = None
     status: str | None = None
     notes: tuple[str, ...] = ()
-    unmet: str = ""
 
 
 def decide(state: State, draft: Draft, me: Name, settings: Settings) -> Move:
@@ -93,7 +91,7 @@ def _say(proposal: Proposal) -> Move:
     if not proposal.state.entry_count and proposal.state.ball is None:
         return Move(proposal.addressee_or_me(), status or OPEN)
     if not proposal.may_pass:
-        return _out_of_turn(proposal, status)
+        return Move(None, status, (_out_of_turn_note(proposal),))
     ball = proposal.next_holder()
     if ball == FREE and not proposal.draft.to:
         # There is no one to pass it to, and only who means to free it does so.
@@ -111,19 +109,7 @@ def _done(proposal: Proposal) -> Move:
         draft = draft._replace(status=draft.status or CLOSED)
     elif not draft.to and draft.status != CLOSED:
         draft = draft._replace(to=ASKER)
-    move = _say(proposal._replace(draft=draft))
-    return move if proposal.draft.to else move._replace(unmet="")
-
-
-def _out_of_turn(proposal: Proposal, status: str | None) -> Move:
-    """A contribution of an author who does not have the ball, which stays."""
-    note, holder = _out_of_turn_note(proposal), proposal.holder
-    is_elsewhere = bool(proposal.draft.to) and not note.endswith(_HAS_IT)
-    unmet = f"{holder} has the ball of {proposal.draft.topic}" if is_elsewhere else ""
-    return Move(None, status, (note,), unmet)
-
-
-_HAS_IT = "already has the ball"
+    return _say(proposal._replace(draft=draft))
 
 
 def _out_of_turn_note(proposal: Proposal) -> str:
@@ -133,7 +119,7 @@ def _out_of_turn_note(proposal: Proposal) -> str:
         return f"the ball stays with {holder}; to take it: {proposal.take_command}"
     named = proposal.state.asker if draft.to.casefold() == ASKER else draft.to
     if proposal.settings.directory.same(named, holder):
-        return f"{holder} {_HAS_IT}"
+        return f"{holder} already has the ball"
     return (
         f"the ball stays with {holder} and did not go to {draft.to}; to pass it on "
         f"for them: wc handoff {draft.topic} --to {quoted(draft.to)} --reason '…'"
@@ -170,10 +156,8 @@ def _close(proposal: Proposal) -> Move:
     """An entry that closes the thread, which frees the ball whatever ``--to`` says."""
     proposal.check_may_end("close", CLOSED)
     to = proposal.draft.to
-    if not to or to.casefold() in FREE_WORDS:
-        return Move(FREE, CLOSED)
-    note = f"closing frees the ball; it does not go to {to}"
-    return Move(FREE, CLOSED, (note,), "closing frees the ball")
+    notes = (f"closing frees the ball; it does not go to {to}",) if to else ()
+    return Move(FREE, CLOSED, notes)
 
 
 def _handoff(proposal: Proposal) -> Move:
@@ -235,7 +219,7 @@ def _set_status(proposal: Proposal) -> Move:
         return Move(None, status)
     proposal.check_policy()
     if not proposal.may_pass:
-        return _out_of_turn(proposal, status)
+        return Move(None, status, (_out_of_turn_note(proposal),))
     return Move(proposal.addressee(), status)
 
 
