@@ -589,10 +589,10 @@ def test_starts_no_process(
         assert "execve(" in made[0]
 
 
-def test_is_plain_sh_on_three_screens() -> None:
+def test_is_plain_sh_on_a_few_screens() -> None:
     text = SCRIPT.read_bytes()
     assert text.startswith(b"#!/bin/sh\n")
     assert os.access(SCRIPT, os.X_OK)
-    assert len(text.splitlines()) <= 250
+    assert len(text.splitlines()) <= 270
     names = re.findall(rb"^(\w+)\(\) {$", text, re.MULTILINE)
     assert sorted(names) == sorted(set(names))

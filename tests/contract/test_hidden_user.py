@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
-from tests.observe.stores import Session
+from tests.observe.stores import Session, answer_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +56,8 @@ def _hook(repo: Repo, event: str) -> str:
 
 def _server(repo: Repo, env: Mapping[str, str]) -> str:
     session = Session(repo.path, {**repo.machine.env, **env}, "gemini-cli-mcp-client")
-    name: str = session.fields("whoami")["you"]
-    return name
+    answer = answer_text(session.call("whoami"))
+    return NAME if NAME in answer else answer
 
 
 def test_an_agent_has_one_name_everywhere(repo: Repo, hidden: dict[str, str]) -> None:

@@ -263,7 +263,7 @@ def test_the_link_of_an_older_wc_is_replaced(repo: Repo, by: str) -> None:
         path.with_name("watercooler.123").symlink_to(repo.store / ".local")
         done = repo.wc("doctor")
         assert done.code == 9
-        assert "an older wc made this link" in done.out
+        assert "this link is from an older wc" in done.out
         assert "Claude Code can remove no worktree" in done.out
         assert "upgrade" in done.out
         assert path.is_symlink()

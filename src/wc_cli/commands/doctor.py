@@ -486,7 +486,7 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
     for path in LineStamp(reader.layout).linked():
         message = (
-            "an older wc made this link: Claude Code can remove no worktree of this "
+            "this link is from an older wc: Claude Code can remove no worktree of this "
             "repository while it is there"
         )
         fix = "Replace it: wc doctor --repair. If it comes again, upgrade that wc."

@@ -329,7 +329,7 @@ def test_work_that_was_continued_on_another_branch_is_not_merged(here: Here) -> 
     assert "main has all commits of fix/login, but" in said
     assert "fix/other" in said
     assert "wc close" not in said
-    assert "wc move login --branch fix/other && wc land login" in said
+    assert "wc move login --branch fix/other, then: wc land login" in said
     here.ok("move", "login", "--branch", "fix/other")
     approve(here)
     here.ok("land", "login")

@@ -117,7 +117,7 @@ def test_a_command_runs_only_where_someone_approved_it(
     line = f"touch {mark}; echo checked; test -e {tmp_path}/done"
     repo.ok("gate", "api", "--command", line, *CODEX)
     unasked = repo.ok("gate", "check", *PAT)
-    assert "not approved on this machine" in unasked.err
+    assert "no person has approved it on this machine" in unasked.err
     assert not mark.exists()
     failed = repo.ok("gate", "check", "--yes", *PAT)
     assert "failed (exit status 1)" in failed.out

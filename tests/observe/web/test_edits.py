@@ -91,7 +91,8 @@ def test_an_approved_branch_that_no_longer_merges(repo: Here) -> None:
     repo.ok("radar")
     sentence = "form: approved, but no longer merges into main conflict auth.py"
     assert sentence in site(repo).said("edits")
-    assert "auth.py with main" in site(repo).said()
+    # With what Codex wrote in the main worktree, and with the base branch.
+    assert "auth.py with Codex@main +1" in site(repo).said()
 
 
 def test_the_claims(repo: Here) -> None:

@@ -201,6 +201,8 @@ class Places:
             outer = repositories.containing(os.path.dirname(top))
             if outer is None or not outer.top or f"{home}/".startswith(f"{outer.top}/"):
                 return top
+            if outer.common == self.repository.common:
+                return top  # a folder around a bare repository and its worktrees
             top = outer.top
 
     def _says(self, *words: str) -> str:

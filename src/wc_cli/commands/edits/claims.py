@@ -55,6 +55,8 @@ class ClaimOptions(ChangeOptions):
     """Claim files that you edit: others are refused until you release them. Claims all
     of them, or none."""
 
+    usual = "--thread --mode --ttl --new --anyway --as --json"
+
     targets: tuple[str, ...] = words("TARGET...", _TARGETS)
     thread: str = text(
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"

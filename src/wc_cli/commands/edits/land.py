@@ -79,7 +79,7 @@ HINTS: Mapping[str, str] = {
     HAS_LANDED: "Remove its worktree and branch: wc land TOPIC --clean",
     HAS_CHANGED: "Reopen it: wc say TOPIC --reopen -m '…'",
     MERGED: "Close it: wc close TOPIC",
-    ELSEWHERE: "Land that one: wc move TOPIC --branch BRANCH && wc land TOPIC",
+    ELSEWHERE: "Land that one: wc move TOPIC --branch BRANCH, then: wc land TOPIC",
     DIRTY: "Commit them, or land without them: wc land TOPIC --allow-dirty",
     REBASING: "Finish that first: git rebase --continue, or --abort",
 }

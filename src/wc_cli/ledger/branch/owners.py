@@ -90,7 +90,7 @@ def _unwritable(folder: str, owner: os.stat_result) -> OwnerProblem:
         if os.statvfs(folder).f_flag & os.ST_RDONLY:
             return OwnerProblem(
                 f"{folder} is on a file system that is read-only here",
-                "In an agent's sandbox, run wc outside the sandbox.",
+                "In an agent's sandbox, run it outside of that.",
             )
     if owner.st_uid == os.geteuid():
         mode = stat.filemode(owner.st_mode)

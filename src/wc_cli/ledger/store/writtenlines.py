@@ -33,9 +33,13 @@ _PRUNED = "=pruned"
 
 def can_cause(entry: Entry) -> bool:
     """Return whether an entry can cause something: it passes a ball, changes the
-    status, has an outcome, asks, or corrects."""
+    status, names the branch or the thread, has an outcome, asks, corrects, or removes
+    what the thread waits for."""
     is_move = entry.ball is not None or bool(entry.status)
-    return is_move or bool(entry.outcome or entry.asks or entry.supersedes)
+    names = entry.thread_branch or entry.new_topic
+    waits = entry.gates or entry.links_removed
+    words = entry.outcome or entry.asks or entry.supersedes
+    return is_move or bool(names or waits or words)
 
 
 def record(layout: Layout, topic: str, line: bytes, *, by_person: bool) -> bool:
