@@ -198,7 +198,7 @@ def _by_line(line: str, party: Party) -> str:
     is_here = party.name != CODEX or whose == MINE or _passer(party) == CODEX
     here = {
         MINE: f"🎾 you · {TOPIC}",
-        OTHERS: f"{(row['ball'] or '').replace(' (Pat)', '')} has the ball · {TOPIC}",
+        OTHERS: f"{str(row['ball']).replace(' (Pat)', '')} has the ball · {TOPIC}",
         FREE: f"anyone can take · {TOPIC}",
     }
     elsewhere = {OFFERED: f"🎾 {TOPIC} waits for you elsewhere"}
