@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -168,9 +169,19 @@ def _lines_on_terminal(
     )
     assert done.returncode == code
     os.close(theirs)
-    shown = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
+    shown = _all_of(ours).decode().replace("\r\n", "\n")
     os.close(ours)
     return shown.splitlines()
+
+
+def _all_of(terminal: int) -> bytes:
+    """What is left to read of a terminal that nobody has open: a single read may return
+    a part of it."""
+    data = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while piece := os.read(terminal, 1 << 16):
+            data += piece
+    return data
 
 
 @pytest.mark.parametrize(
