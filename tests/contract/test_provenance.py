@@ -28,7 +28,7 @@ from wc_core.ledger.provenance import (
     RULES,
     Provenance,
 )
-from wc_core.ledger.threads.reader import StoreReader
+from wc_core.ledger.threads.reader import MAX_META_BYTES, StoreReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,3 +207,19 @@ def test_where_git_cannot_be_written_to_the_receipt_says_so(repo: Repo) -> None:
     done = repo.ok("new", "search", "-m", "Search", "--to", "Codex")
     assert "counts as if it had come from elsewhere" in done.err
     assert _origins(repo, "search") == [BRANCH]
+
+
+def test_a_pushed_file_with_many_objects_is_not_read(repo: Repo) -> None:
+    """Packed, it is small; as objects, it would fill the memory of each command."""
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    meta = repo.log("login").with_name("meta.json")
+    fields = json.loads(meta.read_text())
+    meta.write_text(json.dumps({**fields, "title": "Forged", "x": [0] * 2_000_000}))
+    assert meta.stat().st_size > MAX_META_BYTES
+    (row,) = repo.json("list")["threads"]
+    assert (row["title"], row["ball"]) == ("Log in", "Codex")
+    names = "".join(f"n{number} = 'Codex'\n" for number in range(80_000))
+    (repo.store / "config.toml").write_text(f"[aliases]\n{names}")
+    error = repo.fails(6, "say", "login", "-m", "More")
+    assert "config.toml: the settings cannot be used" in error
+    assert "has more than 1048576 bytes" in error

@@ -103,7 +103,7 @@ def load(root: str, env: Mapping[str, str]) -> Settings:
     with OpenFolders(root) as folders:
         for name in FILES:
             try:
-                data = folders.read(f"{root}/{name}")
+                data = folders.read(f"{root}/{name}", _MAX_BYTES)
                 if data is not None:
                     add = _with_toml if name.endswith(".toml") else _with_json
                     settings = add(settings, data, name)
