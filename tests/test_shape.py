@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOTALS = {
-    "lines of src": 121_678,
-    "lines of tests": 115_357,
+    "lines of src": 121_682,
+    "lines of tests": 115_384,
     "modules": 858,
     "commands": 89,
     "options": 719,

@@ -223,3 +223,14 @@ def test_a_pushed_file_with_many_objects_is_not_read(repo: Repo) -> None:
     error = repo.fails(6, "say", "login", "-m", "More")
     assert "config.toml: the settings cannot be used" in error
     assert "has more than 1048576 bytes" in error
+
+
+def test_a_list_of_carriers_that_is_too_long_makes_nothing_trusted(repo: Repo) -> None:
+    """Carriers fill it, and one that is not read would say that none came."""
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    repo.settled("new", "search", "-m", "Search", "--to", "Codex")
+    (repo.private / "written/login").unlink()
+    harvested = repo.store / "harvested.jsonl"
+    harvested.write_bytes(b'{"entry":"1","via":"codex/x"}\n' * 600_000)
+    assert _origins(repo, "login") == [CARRIER]
+    assert _origins(repo, "search") == [HERE]

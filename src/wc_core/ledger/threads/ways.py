@@ -23,6 +23,8 @@ _NO_WAYS: Mapping[str, str] = MappingProxyType({})
 _MOST_SHOWN = 255
 # Of `harvested.jsonl`: more is not read.
 _MAX_BYTES = 16 << 20
+# Carriers fill the file, so that nobody may get rid of it by making it too large.
+UNKNOWN = "an unknown branch"
 _UNREADABLE = (ValueError, TypeError, LookupError, RecursionError)
 
 
@@ -31,9 +33,11 @@ def way(layout: Layout, entry_id: str) -> str:
     empty.
 
     ``harvested.jsonl`` in the store has a line for each such entry: its id, and the
-    branch. The file is a union like logs are.
+    branch. The file is a union like logs are. If it cannot be read, any entry may have
+    come with a branch: `UNKNOWN`.
     """
-    return _current_ways(layout).get(entry_id, "")
+    ways = _current_ways(layout)
+    return UNKNOWN if ways is None else ways.get(entry_id, "")
 
 
 def with_ways(entries: Iterable[Entry], layout: Layout) -> tuple[Entry, ...]:
@@ -56,7 +60,7 @@ def via_text(branch: str) -> str:
     return f"via {branch}" if branch else ""
 
 
-def _current_ways(layout: Layout) -> Mapping[str, str]:
+def _current_ways(layout: Layout) -> Mapping[str, str] | None:
     try:
         info = os.lstat(layout.harvested)
     except OSError:
@@ -65,11 +69,11 @@ def _current_ways(layout: Layout) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=8)
-def _ways(layout: Layout, _: tuple[int, ...]) -> Mapping[str, str]:
+def _ways(layout: Layout, _: tuple[int, ...]) -> Mapping[str, str] | None:
     try:
         data = read_plain(layout.harvested, layout.root, _MAX_BYTES)
     except OSError:
-        data = None
+        return None
     ways: dict[str, str] = {}
     for line in (data or b"").splitlines():
         try:
