@@ -233,7 +233,7 @@ class _Story:
     @contextmanager
     def _idle_agent(self, agent: str, folder: str) -> Iterator[subprocess.Popen[str]]:
         """A stand-in for an idle agent: the background process that its client runs
-        after `wc install --with wake`."""
+        after each turn."""
         hook = ["wait", "--hook", "wake", "--client", "claude"]
         with subprocess.Popen(  # noqa: S603 - our own words
             own_words("wc_cli.run.main", hook, self.env),

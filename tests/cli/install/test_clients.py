@@ -639,7 +639,8 @@ def test_what_their_plugin_brings_is_left_to_it(lived_in: Repo) -> None:
     settings.write_text(settings.read_text().replace("{", plugins, 1))
     parts = lived_in.json("install", "claude")["parts"]
     # Nobody knows which server a plugin has that is not on this machine.
-    assert {one["part"] for one in parts} == {"permissions", "status-line"}
+    left = {"permissions", "status-line", "wake"}
+    assert {one["part"] for one in parts} == left
     assert our_rules(lived_in, "claude") == []
     plugin = lived_in.machine.home / ".claude/plugins/cache/watercooler"
     _write_plugin(lived_in, plugin, "wc-observe")
@@ -676,7 +677,7 @@ def test_what_a_plugin_brings_from_now_on_is_taken_out(lived_in: Repo) -> None:
     assert len(re.findall(r"removed|taken out of", said)) == 5
     assert "wc brief --hook" not in settings.read_text()
     assert '"Bash(wc say:*)"' in settings.read_text()
-    assert lived_in.ok("install", "claude", "--check").out.count(" installed") == 2
+    assert lived_in.ok("install", "claude", "--check").out.count(" installed") == 3
     lived_in.ok("uninstall", "claude")
     settings.write_text(settings.read_text().replace(on, ""))
     assert tree(lived_in.machine.home) == before

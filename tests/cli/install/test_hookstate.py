@@ -74,10 +74,33 @@ def test_waking_takes_the_hooks_that_say_when_an_agent_is_at_work(repo: Repo) ->
     assert note.endswith("wc install claude --only hooks")
 
 
-def test_the_part_is_installed_on_request_alone(repo: Repo) -> None:
+def test_a_new_installation_wakes_and_says_so(repo: Repo) -> None:
+    file = repo.machine.home / ".claude/settings.json"
+    done = repo.ok("install", "claude", "bash", "--yes")
+    assert "asyncRewake" in file.read_text()
+    assert "a ball wakes claude when idle" in done.err
+    leave_out = done.err.rpartition("to leave this out: wc ")[2].split()
+    assert leave_out == ["install", "claude", "bash", "--without", "wake"]
+    # Said once. An agent that is added later is woken as those that are there.
+    assert "wake" not in repo.ok("install", "claude", "--yes").err
+    assert "wakes codex" in repo.ok("install", "codex", "--yes").err
+    assert "wake" not in repo.ok(*leave_out).err
+    assert "asyncRewake" not in file.read_text()
+    assert "codex" in repo.ok("install", "claude", "codex", "--without", "wake").out
+    # What is left out stays so, for agents that are added later, too.
+    for client in ("claude", "opencode"):
+        done = repo.ok("install", client, "--yes")
+        assert f"not included: wake, which lets a ball wake {client}" in done.err
+    assert "asyncRewake" not in file.read_text()
+    repo.ok("uninstall", "--yes")
+    assert "a ball wakes claude" in repo.ok("install", "claude").err
+
+
+def test_an_installation_without_the_part_gets_it_on_request(repo: Repo) -> None:
     repo.ok("init")
     file = repo.machine.home / ".claude/settings.json"
-    done = repo.ok("install", "claude", "--yes")
+    repo.ok("install", "claude", "--yes", "--without", "wake")
+    done = repo.ok("install", "--yes")
     assert "asyncRewake" not in file.read_text()
     assert "not included: wake, which lets a ball wake claude" in done.err
     done = repo.ok("install", "claude", "gemini", "--yes", "--with", "wake")
@@ -88,6 +111,9 @@ def test_the_part_is_installed_on_request_alone(repo: Repo) -> None:
     assert "asyncRewake" in file.read_text()
     repo.ok("uninstall", "claude", "--yes")
     assert not file.exists()
-    done = repo.wc("install", "claude", "--with", "skill")
-    assert done.code == 2
-    assert "--with takes: wake" in done.err
+    for option in ("--with", "--without"):
+        done = repo.wc("install", "claude", option, "skill")
+        assert done.code == 2
+        assert "The optional parts: wake" in done.err
+    both = repo.wc("install", "claude", "--with", "wake", "--without", "wake")
+    assert both.code == 2

@@ -84,8 +84,8 @@ PARTS = (
     *("server", "skill", "permissions", "tools", "hooks", "guard"),
     *("wake", "status-line", "prompt", "completion", "pages"),
 )
-# Only installed on request.
-ON_REQUEST = ("wake",)
+# Installed with a client's first parts, later only on request.
+OPTIONAL = ("wake",)
 
 
 class Part(NamedTuple):

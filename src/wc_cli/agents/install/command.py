@@ -12,7 +12,7 @@ from pathlib import Path
 from wc_cli.agents.briefing.dialects import DIALECTS
 from wc_cli.agents.install import disk, engine, report
 from wc_cli.agents.install.changes import (
-    ON_REQUEST,
+    OPTIONAL,
     PARTS,
     USER_AND_PROJECT,
     Client,
@@ -66,8 +66,9 @@ class Install(_Connecting):
     extra: str = text(
         "--with",
         "PART",
-        f"Also install this optional part: {', '.join(ON_REQUEST)}.",
+        f"Also install this optional part: {', '.join(OPTIONAL)}.",
     )
+    without: str = text("--without", "PART", "Leave out this optional part.")
     check: bool = flag("--check", help="Only check; exits 9 if anything is wrong.")
 
 
@@ -87,7 +88,7 @@ class Planned(NamedTuple):
 def install(context: Context, options: Install) -> None:
     """Connect clients."""
     site = install_site(context, _scope(options) or "user")
-    _require_optional(options.extra)
+    _require_optional(options)
     clients = _clients(options, site)
     offered = _offered(clients, options, site)
     wants = _requested(offered, options, Ledger(site.home).owners())
@@ -102,12 +103,8 @@ def install(context: Context, options: Install) -> None:
         remark(f"wc: nothing to install for {missing} here")
     if unwakeable := _cannot_be_woken(clients, offered, options):
         remark(f"wc: {unwakeable} cannot be woken; they wait with: wc wait")
-    left_out = sorted({want.owner.client for want in offered if want not in wants})
-    if left_out and not options.json:
-        remark(
-            f"wc: not included: wake, which lets a ball wake {', '.join(left_out)}; "
-            "add it with: --with wake"
-        )
+    if not options.json:
+        _name_optional(offered, wants, options, site)
     planned = Planned(
         lambda ledger: engine.plan_install(ledger, wants, obsolete), "install"
     )
@@ -172,30 +169,69 @@ def _project_name(site: InstallSite) -> str:
     return str(site.project) if site.scope == "project" else ""
 
 
-def _require_optional(part: str) -> None:
-    """Raise InvalidInputError if ``--with`` names something other than an optional
-    part."""
-    if part not in {"", *ON_REQUEST}:
+def _require_optional(options: Install) -> None:
+    """Raise InvalidInputError if ``--with`` or ``--without`` names something other than
+    an optional part, or both name it."""
+    for part in (options.extra, options.without):
+        if part not in {"", *OPTIONAL}:
+            raise InvalidInputError(
+                f"{part!r} is not an optional part.",
+                f"The optional parts: {', '.join(OPTIONAL)}",
+            )
+    if options.without and options.without in {options.extra, options.only}:
         raise InvalidInputError(
-            f"{part!r} is not an optional part.",
-            f"--with takes: {', '.join(ON_REQUEST)}",
+            f"--without {options.without} leaves out what another option asks for.",
+            "Give only one of them.",
         )
 
 
 def _requested(
     offered: Sequence[Want], options: Install, installed: Iterable[Owner]
 ) -> list[Want]:
-    """The parts to install: optional ones only on request, or if they are installed
-    already."""
+    """The parts to install. An optional one is added with an agent's first parts,
+    unless agents were connected without it before; later only on request."""
     asked = {options.only, options.extra}
-    installed = frozenset(installed)
-    return [
-        want
-        for want in offered
-        if want.part.name not in ON_REQUEST
-        or want.part.name in asked
-        or want.owner in installed
+    installed = frozenset(owner for owner in installed if not owner.project)
+    agents = {client.name for client in registry.AGENT_CLIENTS}
+    connected = agents & {owner.client for owner in installed}
+    has_optional = any(owner.part in OPTIONAL for owner in installed)
+    fresh = agents - connected if has_optional or not connected else frozenset()
+
+    def is_requested(want: Want) -> bool:
+        part = want.part.name
+        if part not in OPTIONAL or part in asked:
+            return True
+        return part != options.without and (
+            want.owner in installed or want.owner.client in fresh
+        )
+
+    return [want for want in offered if is_requested(want)]
+
+
+def _name_optional(
+    offered: Sequence[Want], wants: Sequence[Want], options: Install, site: InstallSite
+) -> None:
+    """Say which agents get an optional part, and which do not, where nobody asked."""
+    optional = [want for want in offered if want.part.name in OPTIONAL]
+    if {options.only, options.extra, options.without} & {*OPTIONAL}:
+        return
+    installed = Ledger(site.home).owners()
+    added = [
+        want.owner.client
+        for want in optional
+        if want in wants and want.owner not in installed
     ]
+    left_out = [want.owner.client for want in optional if want not in wants]
+    if added:
+        remark(
+            f"wc: a ball wakes {', '.join(sorted(added))} when idle; to leave this "
+            f"out: {_command_line('install', options)} --without wake"
+        )
+    if left_out:
+        remark(
+            "wc: not included: wake, which lets a ball wake "
+            f"{', '.join(sorted(left_out))}; add it with: --with wake"
+        )
 
 
 def _cannot_be_woken(
