@@ -269,6 +269,27 @@ def test_what_git_says_of_a_repository_that_it_refuses(repo: Repo, why: str) -> 
     assert "those that could be compared" in told["radar"].err
 
 
+@pytest.mark.parametrize("mode", ["background", "inline"])
+def test_the_first_receipt_says_that_git_refuses(repo: Repo, mode: str) -> None:
+    env = {"WATERCOOLER_SYNC": mode}
+    stranger = {**env, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    first = repo.json("say", "auth", "--title", "T", env=stranger)
+    assert any("dubious ownership" in note for note in first["notes"])
+    post(repo)
+    repo.git("config", "core.repositoryFormatVersion", "1")
+    repo.git("config", "extensions.strange", "true")
+    (note,) = repo.json("say", "auth", "--title", "T", env=env)["notes"]
+    assert "unknown repository extension found: strange" in note
+
+
+def test_doctor_says_that_git_refuses_where_there_is_no_store(repo: Repo) -> None:
+    repo.git("config", "core.repositoryFormatVersion", "1")
+    repo.git("config", "extensions.strange", "true")
+    done = repo.wc("doctor")
+    assert done.code == 9
+    assert "unknown repository extension found: strange" in done.out
+
+
 # --- settings -----------------------------------------------------------------
 
 SETTINGS = """

@@ -242,11 +242,16 @@ def missing_store_findings(context: Context) -> Iterator[Finding]:
         yield Finding("store", 0, error.message, error.hint)
     if place.kind != BRANCH_STORE or place.repository is None:
         return
+    code = place.repository
     try:
-        checkouts.refuse_obstructed_branch(place.repository)
+        git.Git(code.top or code.common, context.env).run("rev-parse")
+    except GitError as error:
+        yield Finding("git", 0, str(error), "Run git status in this repository.")
+    try:
+        checkouts.refuse_obstructed_branch(code)
     except WcError as error:
         yield Finding("store", 0, error.message, error.hint)
-    folder = storefolder.planned(place.repository, context.env)
+    folder = storefolder.planned(code, context.env)
     for path in folder.orphans:
         message = "belonged to an earlier repository here, and is not read"
         fix = "Set it aside, and create the store: wc init"

@@ -13,7 +13,7 @@ from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
 from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import ASK
-from wc_core.ledger.git import discovery, remotes, repository
+from wc_core.ledger.git import config, discovery, remotes, repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import holder_text
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from wc_cli.ledger.store.lockedthread import Receipt
     from wc_cli.run.context import Context
+
+_FORMAT = "core.repositoryFormatVersion"
 
 
 def settle_after_write(
@@ -41,6 +43,8 @@ def settle_after_write(
     committed = is_inline and committing and not os.path.lexists(marker)
     notes.extend(_trouble_notes(layout))
     if not is_inline:
+        if committing:
+            notes.extend(_unopened_notes(context, layout))
         notes.extend(_refusal_notes(context, layout))
     notes.extend(_wake_notes(context, layout, receipt))
     notes.extend(_elsewhere_notes(context))
@@ -151,6 +155,28 @@ def _trouble_notes(layout: Layout) -> list[str]:
     if trouble is None:
         return []
     return [f"settling, at {trouble.at}: {trouble.problem} (see: wc doctor)"]
+
+
+def _unopened_notes(context: Context, layout: Layout) -> list[str]:
+    """Return why git opens no repository here: the process in the background finds
+    that out after this receipt. Git is asked before the first settling, and where
+    another user or another version of git may have made the repository."""
+    checkout = context.store_repository
+    if checkout is None or os.path.lexists(layout.settling):
+        return []  # then `_trouble_notes` has it
+    if (
+        os.path.lexists(layout.git_lock)
+        and os.stat(checkout.common).st_uid == os.geteuid()
+        and config.get(_FORMAT, checkout, context.env) in {"", "0"}
+    ):
+        return []
+    from wc_cli.ledger.branch.git import Git, GitError  # 3 ms, seldom
+
+    try:
+        Git(layout.root, context.env).run("rev-parse")
+    except GitError as error:
+        return [f"not committed: {error} (see: wc doctor)"]
+    return []
 
 
 def _refusal_notes(context: Context, layout: Layout) -> list[str]:
