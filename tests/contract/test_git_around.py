@@ -227,6 +227,10 @@ def test_stores_are_not_added_to_a_repository_at_home(repo: Repo) -> None:
     assert ".watercooler" not in machine.git("ls-files", cwd=machine.home)
     ignoring = machine.home / ".watercooler/.gitignore"
     assert ignoring.read_text() == "*\n"
+    # A store that an older wc made gets it with the next entry.
+    ignoring.unlink()
+    post(repo)
+    assert ignoring.read_text() == "*\n"
     # Someone else's is left as it is.
     ignoring.write_text("mine\n")
     repo.git("worktree", "remove", "-f", "-f", str(repo.store))

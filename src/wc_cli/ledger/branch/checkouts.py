@@ -12,12 +12,12 @@ from types import MappingProxyType
 
 from wc_cli.ledger.branch import commits, firstfiles, owners, trees
 from wc_cli.ledger.branch.git import Git, GitError, GitKilledError
-from wc_cli.ledger.store import applied, durable, locks
+from wc_cli.ledger.store import applied, durable, locks, sharedlines
 from wc_cli.ledger.store.applied import Applied
 from wc_cli.ledger.store.sharedlines import SHARED
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
 from wc_core.base.files import names_in
-from wc_core.base.layout import BRANCH, IN_TREE, Layout
+from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import one_line
@@ -75,8 +75,7 @@ def ensure_checkout(
     named = place.root if env.get("WATERCOOLER_DIR") else ""
     first = named or storefolder.first_choice(repository, env)
     durable.make_folder(os.path.dirname(first))
-    if not named:
-        _ignore_stores(env)
+    sharedlines.ignore_stores(first)
     # Everyone who makes this store takes the same lock, whichever folder they choose.
     lock = locks.acquire(f"{first}.lock", "wc init", _LOCK_SECONDS)
     try:
@@ -97,13 +96,6 @@ def ensure_checkout(
     finally:
         owners.restore(repository)
         os.close(lock)
-
-
-def _ignore_stores(env: Mapping[str, str]) -> None:
-    """Have git ignore all stores, where the home folder is a repository: `git add -A`
-    there would add each as a repository of its own. A file that is there stays."""
-    with contextlib.suppress(OSError):  # the store can do without
-        durable.write_new(f"{env['HOME']}/{IN_TREE}/.gitignore", b"*\n")
 
 
 def refuse_obstructed_branch(repository: Repository) -> None:

@@ -22,7 +22,14 @@ from wc_cli.ledger.settle.commitplan import RenderedThread
 from wc_cli.ledger.settle.committer import Committer
 from wc_cli.ledger.settle.follower import Follower
 from wc_cli.ledger.settle.spared import spared_lines
-from wc_cli.ledger.store import authors, durable, locks, pending, rendering
+from wc_cli.ledger.store import (
+    authors,
+    durable,
+    locks,
+    pending,
+    rendering,
+    sharedlines,
+)
 from wc_cli.ledger.store.upkeep import Upkeep
 from wc_core.base.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.base.files import Folder, size_of
@@ -96,6 +103,7 @@ class Settler:
         checkout = discovery.checkout_at(root)
         if checkout is None:
             return None
+        sharedlines.ignore_stores(root)  # an older wc did not
         git = Git(root, self.env, handle=handle)
         return Follower(self.upkeep, git, checkout, self.env)
 

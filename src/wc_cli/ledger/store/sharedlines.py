@@ -13,7 +13,8 @@ import os
 from wc_cli.ledger.store import durable
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.base.files import read_plain
-from wc_core.base.layout import ATTRIBUTES, IGNORED
+from wc_core.base.layout import ATTRIBUTES, IGNORED, IN_TREE
+from wc_core.base.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +47,16 @@ def add_postponed(layout: Layout) -> None:
         for name, line in SHARED:
             durable.ensure_line(f"{layout.root}/{name}", line, layout.root)
         LocalFiles(layout).remove(_OWN_IGNORE)
+
+
+def ignore_stores(root: str) -> None:
+    """Have git ignore all stores beside this one, where the home folder is a
+    repository: `git add -A` there would add each as a repository of its own. A file
+    that is there stays."""
+    top, name = os.path.split(os.path.dirname(root))
+    if (os.path.basename(top), name) == (IN_TREE, "worktrees"):
+        with contextlib.suppress(OSError):  # the store can do without
+            durable.write_new(f"{top}/{_OWN_IGNORE}", b"*\n")
 
 
 def _has(layout: Layout, name: str, line: str) -> bool:
