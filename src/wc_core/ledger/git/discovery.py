@@ -154,8 +154,8 @@ def _lost_worktree_error(top: str, checkout: Repository) -> StoreMovedError:
     return StoreMovedError(
         f"{top} was a worktree of {main}, and its .git is missing: what is written "
         "here would not be among the threads of that repository.",
-        f"Bring it back: git -C {quoted(main)} worktree repair; or, if it is not "
-        f"wanted: git -C {quoted(main)} worktree prune",
+        f"Bring it back: git -C {quoted(main)} worktree repair (or remove the folder, "
+        "if it is not wanted)",
     )
 
 
