@@ -92,12 +92,18 @@ def test_root_writes_nothing_into_another_user_s_store(owned: Repo) -> None:
 
 def test_an_owner_without_permissions_is_told_the_chmod(owned: Repo) -> None:
     store = owned.store
-    store.chmod(0o500)
-    done = wc_as(OWNER, owned, "doctor")
-    assert done.code == 9, done
-    assert f"chmod u+rwx {store}" in done.out
-    assert "sudo" not in done.out
-    store.chmod(0o755)
+    folder = store / "graph/baseline/threads/login"
+    branch = owned.path / ".git/refs/heads/watercooler"
+    for path in (store, folder, folder / "entries.jsonl", folder / "meta.json", branch):
+        mode = path.stat().st_mode
+        for denied in (0o300, 0o500) if path.is_dir() else (0o200, 0o400):
+            path.chmod(denied)
+            done = wc_as(OWNER, owned, "doctor")
+            assert done.code == 9, (path, done)
+            assert f"chmod u+rwX {path}" in done.out, (path, done)
+            assert "sudo" not in done.out
+        path.chmod(mode)
+    assert "Nothing is wrong" in wc_as(OWNER, owned, "doctor").out
 
 
 def test_a_container_s_root_gives_git_s_files_to_the_owner(

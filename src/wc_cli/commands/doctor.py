@@ -265,11 +265,10 @@ def _unwritable_findings(context: Context) -> Iterator[Finding]:
         folder = os.path.dirname(folder)
     if os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK):
         return
-    fix = (
-        f"Check its owner and permissions: ls -ld {quoted(folder)}; or name another "
-        "place for the store: WATERCOOLER_DIR"
-    )
-    yield Finding(folder, 0, "cannot be written, so no store can be made there", fix)
+    message, fix = "cannot be written, so no store can be made there", ""
+    with contextlib.suppress(OSError):
+        fix = owners.unwritable(folder, os.stat(folder)).fix
+    yield Finding(folder, 0, message, fix or owners.permissions_fix(folder))
 
 
 def settings_findings(context: Context) -> Iterator[Finding]:
@@ -483,7 +482,7 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
         try:
             data = read_plain(path, root) or b""
         except OSError as error:
-            fix = f"Check its owner and permissions: ls -la {quoted(path)}"
+            fix = owners.permissions_fix(path)
             yield Finding(name, 0, f"cannot be read: {error.strerror}", fix)
             continue
         if not is_awaited and line.encode() not in data.splitlines():

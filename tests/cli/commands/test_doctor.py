@@ -149,4 +149,4 @@ def test_a_place_where_no_store_can_be_made(repo: Repo) -> None:
     done = repo.wc("doctor", env={"HOME": str(file)})
     assert done.code == 9
     assert f"{file}: cannot be written, so no store can be made there" in done.out
-    assert "WATERCOOLER_DIR" in done.out
+    assert f"Check its owner and permissions: ls -ld {file}" in done.out

@@ -69,12 +69,19 @@ def _problems_in(folder: str, paths: Iterator[str]) -> Iterator[OwnerProblem]:
         owner = os.stat(folder)
     except OSError:
         return
-    if owner.st_mode & stat.S_IWGRP:
-        return  # shared by a group, whose members write by its mode
-    foreign = [path for path in paths if _uid_of(path) not in {owner.st_uid, None}]
+    known = [folder, *paths]
+    foreign: list[str] = []
+    # The members of a group write by the mode of a shared one.
+    if not owner.st_mode & stat.S_IWGRP:
+        foreign = [path for path in known if _uid_of(path) not in {owner.st_uid, None}]
     if not foreign:
         if not os.access(folder, os.W_OK | os.X_OK):
-            yield _unwritable(folder, owner)
+            yield unwritable(folder, owner)
+        else:
+            closed = [path for path in known if _lacks_permission(path)]
+            yield from (
+                unwritable(path, os.lstat(path)) for path in closed[:_MAX_NAMED]
+            )
         return
     name = users.user_name(owner.st_uid)
     items = counted(len(foreign), "file or folder", "files and folders")
@@ -84,8 +91,28 @@ def _problems_in(folder: str, paths: Iterator[str]) -> Iterator[OwnerProblem]:
     yield OwnerProblem(message, f"Give them back: sudo chown -R {ids} {quoted(folder)}")
 
 
-def _unwritable(folder: str, owner: os.stat_result) -> OwnerProblem:
-    """Why this user cannot write to a folder, all of which has one owner."""
+def permissions_fix(path: str) -> str:
+    """What to do about a path that cannot be read or written."""
+    if _lacks_permission(path):
+        return f"Allow it: chmod u+rwX {quoted(path)}"
+    return f"Check its owner and permissions: ls -ld {quoted(path)}"
+
+
+def _lacks_permission(path: str) -> bool:
+    """Whether a file or a folder belongs to this user, whom its mode stops. Git's
+    objects are never written to."""
+    with contextlib.suppress(OSError):
+        status = os.lstat(path)
+        if status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode):
+            is_folder = stat.S_ISDIR(status.st_mode)
+            needed = stat.S_IRWXU if is_folder else stat.S_IRUSR | stat.S_IWUSR
+            is_object = not is_folder and "/objects/" in path
+            return status.st_mode & needed != needed and not is_object
+    return False
+
+
+def unwritable(folder: str, owner: os.stat_result) -> OwnerProblem:
+    """Why this user cannot write to a folder or a file, all of which has one owner."""
     with contextlib.suppress(OSError):
         if os.statvfs(folder).f_flag & os.ST_RDONLY:
             return OwnerProblem(
@@ -96,7 +123,7 @@ def _unwritable(folder: str, owner: os.stat_result) -> OwnerProblem:
         mode = stat.filemode(owner.st_mode)
         return OwnerProblem(
             f"{folder} is yours, but its permissions are {mode}",
-            f"Allow it: chmod u+rwx {quoted(folder)}",
+            permissions_fix(folder),
         )
     name, command = users.user_name(owner.st_uid), users.as_user(owner.st_uid)
     message = f"{folder} belongs to {name}, and you cannot write there"

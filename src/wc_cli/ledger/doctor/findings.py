@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from wc_cli.ledger.branch.owners import permissions_fix
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.doctor.recovery import Recovery, lacks_entries
 from wc_cli.ledger.doctor.repair import is_newer_page, is_older_page, is_status_wrong
@@ -149,7 +150,7 @@ class ThreadExaminer:
         for path, kind in places.items():
             if message := obstruction(path, kind):
                 return Finding(self._relative(path), 0, message, SET_ASIDE)
-        fix = _permissions_fix(layout.folder(topic))
+        fix = permissions_fix(layout.folder(topic))
         return Finding(self._relative(layout.log(topic)), 0, error.message, fix)
 
     def _of_thread(self, thread: Thread) -> Iterator[Finding]:
@@ -185,7 +186,7 @@ class ThreadExaminer:
             return self._fix_of_missing(thread)
         if damage.kind == "unreadable":
             path = f"{self.layout.root}/{damage.file}"
-            return SET_ASIDE if obstruction(path, "file") else _permissions_fix(path)
+            return SET_ASIDE if obstruction(path, "file") else permissions_fix(path)
         if damage.kind in {"garbage", "shape"} and not damage.lost:
             return _RENDER  # this is meta.json
         return _FIXES[damage.kind]
@@ -231,7 +232,7 @@ class ThreadExaminer:
             disk = read_plain(path, self.layout.root)
         except OSError as error:
             message = f"cannot be read: {error.strerror}"
-            yield Finding(name, 0, message, _permissions_fix(path))
+            yield Finding(name, 0, message, permissions_fix(path))
             return
         if disk == data:
             return
@@ -275,7 +276,3 @@ class ThreadExaminer:
 
     def _relative(self, path: str) -> str:
         return self.layout.relative(path)
-
-
-def _permissions_fix(path: str) -> str:
-    return f"Check its owner and permissions: ls -la {quoted(path)}"
