@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SOURCES: dict[str, dict[str, Any]] = {
+    "wc-watercooler[graph]": {},
+    "/my code/wc[graph]": {"url": "file:///my%20code/wc", "dir_info": {}},
+    "wc-watercooler[graph] @ git+https://a.example/wc": {
+        "url": "https://a.example/wc",
+        "vcs_info": {"vcs": "git", "commit_id": "f" * 40},
+    },
+}
+
+
+@pytest.mark.parametrize("package", SOURCES)
 @pytest.mark.parametrize(
     ("prefix", "command"),
     [
@@ -21,10 +32,12 @@ if TYPE_CHECKING:
         ("/h/venv", "/h/venv/bin/python -m pip install"),
     ],
 )
-def test_an_installation(prefix: str, command: str) -> None:
+def test_an_installation(prefix: str, command: str, package: str) -> None:
+    """The package need not be in an index: it may come from a checkout."""
+    source = SOURCES[package]
     python = f"{prefix}/bin/python"
-    found = extras.adding("graph", prefix=prefix, python=python)
-    assert found == f"{command} 'wc-watercooler[graph]'"
+    found = extras.adding("graph", prefix=prefix, python=python, source=source)
+    assert found == f"{command} '{package}'"
 
 
 def test_a_checkout(tmp_path: Path) -> None:
@@ -34,3 +47,7 @@ def test_a_checkout(tmp_path: Path) -> None:
         "graph", prefix=str(tmp_path / ".venv"), python=sys.executable
     )
     assert found == f"{tmp_path}/bin/bootstrap --dev"
+
+
+def test_where_this_wc_came_from() -> None:
+    assert extras.origin()["url"].startswith("file:///")

@@ -4,9 +4,9 @@ filled in."""
 from __future__ import annotations
 
 import os
-from importlib import metadata
 
-from wc_core.base.lean import json, re
+from wc_core.base import extras
+from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import config
 from wc_core.ledger.git.remotes import anonymous
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.git.repository import Repository
 
 _FOLDER = os.path.dirname(os.path.realpath(__file__))
-_PACKAGE = "wc-watercooler"
 # What is filled in, if it is known.
 _SOURCE = "git+https://github.com/OWNER/REPOSITORY@TAG"
 _URL = "https://github.com/OWNER/REPOSITORY"
@@ -112,10 +111,9 @@ def _public_url(url: str) -> str:
 def _installed_from() -> str:
     """What pip can install this wc from: the address of its repository, if it came from
     one (PEP 610); otherwise empty."""
+    fields = extras.origin()
     try:
-        text = metadata.distribution(_PACKAGE).read_text("direct_url.json")
-        fields = json.loads(text or "{}")
         url, commit = fields["url"], fields["vcs_info"]["commit_id"]
-    except (metadata.PackageNotFoundError, LookupError, TypeError, ValueError):
+    except (LookupError, TypeError):
         return ""
     return f"git+{anonymous(url)}@{commit}" if url.startswith("https://") else ""
