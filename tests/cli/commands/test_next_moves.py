@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.contract.inprocess import Here
+from tests.observe.stores import Session
 from tests.observe.web.pages import Site
 from wc_cli.run.context import Context
 from wc_core.attention.notify.calls import current_calls
 from wc_core.reading.views import arrivals
 from wc_core.reading.views.arrivals import Awaiting
-from wc_observe.web.board.columns import columns
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
@@ -39,7 +40,7 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
     """The threads that wait for someone, as each surface says."""
     env = {"WATERCOOLER_AGENT": "Claude Code"} if who else {}
     context = Context({**app.machine.env, **env}, str(app.path))
-    reader, viewer, overview = context.reader, context.viewer, context.overview
+    reader, viewer = context.reader, context.viewer
     words = ("--rows", "9", "--format", "{ball}/{topic}")
     prompt = [
         row.split("/") for row in app.ok("statusline", *words, env=env).out.split()
@@ -49,9 +50,9 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
     app.ok("reindex", env=env)
     index = Path(reader.layout.index_page).read_text().partition("## Free")[0]
     whose = {topic: app.json("whose", topic, env=env) for topic in every}
-    cards = columns(overview.rows(), viewer.directory)
     page = Site(app.path, dict(context.env)).get() if not who else ""
     column = page.partition('id="c-mine"')[2].partition("</section>")[0]
+    server = Session(app.path, dict(context.env), clock=lambda: time.time_ns() // 10**6)
     awaited = Awaiting(viewer)
     came = [
         *arrivals.new_questions(reader, awaited),
@@ -59,13 +60,33 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
     ]
     return {
         "prompt": {topic for ball, topic in prompt if ball},
-        "list": _topics(app.json("list", "--mine", env=env)["threads"]),
+        "list": {
+            row.split()[1]
+            for row in app.ok("list", env=env).out.splitlines()
+            if row.startswith(("?", ">"))
+        },
+        "list --mine": _topics(app.json("list", "--mine", env=env)["threads"]),
         "ready": _topics(app.json("ready", "--mine", env=env)["threads"]),
         "whose": {topic for topic, row in whose.items() if row["mine"]},
         "inbox": _topics(app.json("inbox", env=env)["items"]),
         "brief": _topics([*balls, *brief["questions"]]),
-        "board": {row.topic for card in cards if card.mine for row in card.rows},
-        **({} if who else {"page": {t for t in every if f'id="t-{t}"' in column}}),
+        "board": _topics(
+            [
+                row
+                for card in app.json("board", env=env)["columns"]
+                if card["mine"]
+                for row in card["threads"]
+            ]
+        ),
+        **(
+            {
+                "tool": _topics(
+                    server.json("list_threads", ball="me", open_only=True)["threads"]
+                )
+            }
+            if who
+            else {"page": {t for t in every if f'id="t-{t}"' in column}}
+        ),
         "index": {topic for topic in every if f"**{topic}**" in index},
         "notifications": {call.topic for call in current_calls(reader, viewer)},
         "wake": {held.topic for held in came},
