@@ -1,6 +1,6 @@
 """Coding agents that start an MCP server, without a login and without a model.
 
-Most of their programs are large: the long run downloads 500 MB for them.
+Most of their programs are large: the long run downloads 600 MB for them.
 """
 
 from __future__ import annotations

@@ -145,6 +145,37 @@ def test_codex_runs_them(connected: Connected) -> None:
 
 
 @pytest.mark.long
+def test_copilot_runs_those_of_claude_code(place: Place) -> None:
+    """Those of the project, in a folder that it trusts. It is not Claude Code there."""
+    repo = place.repo.machine.repo("app-of-copilot")
+    to = ("--to", "Copilot CLI (Pat)", "--force")
+    repo.ok("new", "for-copilot", "--title", "Mine", *to)
+    repo.ok("new", "for-claude", "--title", "Theirs", "--to", "Claude Code", "--force")
+    repo.ok("install", "claude", "--yes", "--scope", "project", "--only", "hooks")
+    repo.ok("install", "copilot", "--yes", "--only", "server")
+    asked = scripted.Call("watercooler-watercooler_v1_whoami", {})
+    words = ("copilot", "--trust-folder", "--allow-all-tools", "-p", scripted.PROMPT)
+    with scripted.serving(asked) as service:
+        run(
+            Place(repo),
+            installing.agent("@github/copilot").words(*words),
+            COPILOT_OFFLINE="true",
+            COPILOT_MODEL="stand-in",
+            COPILOT_PROVIDER_BASE_URL=f"{service.address}/v1",
+            WATERCOOLER_BRIEF_MS=SLOWLY,
+        )
+    repo.ok("uninstall", "copilot", "--yes")
+    begun, answered, stopped = service.read[scripted.MAIN]
+    assert "Watercooler: you are Copilot CLI (Pat)." in begun
+    assert "- for-copilot · OPEN · " in begun
+    assert "additionalContext" not in begun  # read, not shown
+    assert "you: Copilot CLI (Pat) (by: client" in answered
+    reminder = 'Watercooler: you have the ball of "{}"'
+    assert stopped.count(reminder.format("for-copilot")) == 1
+    assert reminder.format("for-claude") not in stopped
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("connected", [("opencode", "opencode")], indirect=True)
 def test_opencode_loads_the_plugin(connected: Connected) -> None:
     opencode = installing.agent("opencode-ai").binary("opencode-*/bin/opencode")
