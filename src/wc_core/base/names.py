@@ -171,6 +171,13 @@ class Directory(NamedTuple):
         return first == second or self.key(parse(first)) == self.key(parse(second))
 
 
+def is_short_for(short: str, person: str) -> bool:
+    """Whether the words of ``short`` are the first of a person's name."""
+    first_words = short.casefold().split()
+    words = person.casefold().split()[: len(first_words)]
+    return bool(first_words) and words == first_words
+
+
 def without_tag(name: str, tag: str) -> str:
     """A written name without its tag, if that is ``tag``: that of the viewer's own
     agents says nothing to the viewer."""

@@ -1066,6 +1066,17 @@ def test_a_person_is_understood_by_part_of_the_name(
     assert repo.json("read", "auth")["ball"] == expected
 
 
+def test_a_short_name_is_understood_where_no_ball_is_passed(machine: Machine) -> None:
+    repo = _named(machine)
+    repo.ok("handoff", "auth", "--to", "Pat", "--as", "Gemini CLI")
+    repo.ok("new", "docs", "--title", "T", "--as", "Codex")
+    for ball, topic in (("Pat", "auth"), ("@Pat", "auth"), ("@Codex", "docs")):
+        threads = repo.json("list", "--ball", ball)["threads"]
+        assert [thread["topic"] for thread in threads] == [topic]
+    repo.ok("gate", "auth", "--human", "Pat")
+    repo.ok("gate", "auth", "--pass", "1")
+
+
 def test_a_short_name_of_two_people_is_not_understood(machine: Machine) -> None:
     repo = _named(machine)
     repo.ok("say", "auth", "-m", "Hello", env={"WATERCOOLER_USER": "Pat Roe"})

@@ -94,6 +94,8 @@ def gate(context: Context, options: GateOptions) -> None:
     if options.passed or options.remove:
         draft = _passing(context, options, state)
     else:
+        if options.human:
+            options.human = context.writer().understood(options.human)
         draft = _adding(options, state)
     write_entry(context, options, draft)
     if not options.json:

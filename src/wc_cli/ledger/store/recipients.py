@@ -79,6 +79,10 @@ class Addressees:
             self._understood(name, people), people, self.rules
         )
 
+    def understood(self, name: str) -> str:
+        """Return the full name that a written one is short for; otherwise as it is."""
+        return self._understood(name, self._all_names() + self._seats())
+
     def _understood(self, to: str, people: list[str]) -> str:
         """A written name with the full names of its agent and tag, where they are
         short for exactly one person's: ``Pat`` for Pat Doe, ``@Codex``, an address."""
@@ -201,11 +205,10 @@ class Addressees:
 def _person_of(short: str, persons: Iterable[str]) -> str:
     """The only one of the names that begins with the words of ``short``; ``short``
     itself if there is none, or more than one."""
-    first_words = short.casefold().split()
     matching = {
         names.fold(person): person
         for person in persons
-        if first_words and person.casefold().split()[: len(first_words)] == first_words
+        if names.is_short_for(short, person)
     }
     exact = names.fold(short) in matching
     return next(iter(matching.values())) if len(matching) == 1 and not exact else short

@@ -165,6 +165,10 @@ class StoreWriter:
         """Return whether a ball could be passed to this name without --force."""
         return self._addressees().knows(name)
 
+    def understood(self, name: str) -> str:
+        """Return the full name that a written one is short for; otherwise as it is."""
+        return self._addressees().understood(name)
+
     def _addressees(self) -> Addressees:
         me = self.author.identity
         return Addressees(self.reader, self.place, self.rules, me, self._env)

@@ -380,7 +380,7 @@ def _last_written_by(
     matches = {
         writer: viewer.holds(writer)
         if author.casefold() == "me"
-        else viewer.directory.matches(author, names.parse(writer))
+        else _means(author, writer, viewer)
         for writer in {row.updated_by for row in rows if row.updated_by}
     }
     return [row for row in rows if matches.get(row.updated_by, False)]
@@ -395,7 +395,17 @@ def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadR
         return [row for row in rows if row.ball is None]
     # Names are compared once per holder: there are many threads, few holders.
     matches = {
-        holder: viewer.directory.matches(ball, names.parse(holder))
+        holder: _means(ball, holder, viewer)
         for holder in {row.ball for row in rows if row.ball is not None}
     }
     return [row for row in rows if matches.get(row.ball or "", False)]
+
+
+def _means(written: str, participant: str, viewer: Viewer) -> bool:
+    """Whether a name that someone wrote means a participant: in any spelling, after an
+    ``@``, or by the first words of a person's name."""
+    written, name = written.removeprefix("@"), names.parse(participant)
+    if viewer.directory.matches(written, name):
+        return True
+    is_person = not viewer.directory.is_agent(name)
+    return is_person and names.is_short_for(written, name.agent)
