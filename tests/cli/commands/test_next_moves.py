@@ -67,6 +67,7 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
         },
         "list --mine": _topics(app.json("list", "--mine", env=env)["threads"]),
         "ready": _topics(app.json("ready", "--mine", env=env)["threads"]),
+        "why": {t for t in every if app.json("why", t, env=env)["ready"]},
         "whose": {topic for topic, row in whose.items() if row["mine"]},
         "inbox": _topics(app.json("inbox", env=env)["items"]),
         "brief": _topics([*balls, *brief["questions"]]),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 class PlannedThread(NamedTuple):
     """A thread in a plan. ``name`` is its display name; ``ownership`` says whose ball
-    it is, for the viewer."""
+    it is, for the viewer; ``is_asked``: someone asks the viewer something in it."""
 
     topic: str
     name: str
@@ -37,6 +37,7 @@ class PlannedThread(NamedTuple):
     ownership: str
     links: tuple[Link, ...] = ()
     gates: tuple[Gate, ...] = ()
+    is_asked: bool = False
 
 
 class ThreadPlan:
@@ -147,6 +148,8 @@ class ThreadPlan:
     def obstacles(self, topic: str) -> list[Obstacle]:
         """Why a thread is not ready for the viewer; empty if it is."""
         thread = self.threads[topic]
+        if thread.is_asked:
+            return []
         waits = self.waits(topic) if thread.status != CLOSED else []
         return [*waits, *own_obstacles(thread.status, thread.ball, thread.ownership)]
 

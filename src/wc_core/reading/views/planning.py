@@ -32,6 +32,7 @@ def plan_of(rows: Iterable[ThreadRow], now_ms: int) -> ThreadPlan:
             ownership=row.ownership,
             links=row.links,
             gates=row.gates,
+            is_asked=bool(row.asked_by),
         )
         for row in rows
     )
