@@ -1075,6 +1075,8 @@ def test_a_short_name_is_understood_where_no_ball_is_passed(machine: Machine) ->
         assert [thread["topic"] for thread in threads] == [topic]
     repo.ok("gate", "auth", "--human", "Pat")
     repo.ok("gate", "auth", "--pass", "1")
+    # Whoever says that they are Pat is no other participant.
+    assert repo.json("whoami", "--as", "Pat")["name"] == "Pat Doe"
 
 
 def test_a_short_name_of_two_people_is_not_understood(machine: Machine) -> None:

@@ -118,6 +118,10 @@ def identify(
     if not agent.value:
         return _person(user, person)
     name = settings.directory.canonical(names.parse(checked_name(agent.value)))
+    is_agent = bool(name.tag) or settings.directory.is_agent(name)
+    is_short = names.fold(name.agent) != names.fold(person)
+    if is_short and not is_agent and names.is_short_for(name.agent, person):
+        name = name._replace(agent=person)
     _refuse_reserved(name)
     if not name.tag and names.fold(name.agent) == names.fold(person):
         agents_tag = _unbracketed(user.value)
