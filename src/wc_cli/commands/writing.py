@@ -159,7 +159,7 @@ class OutcomeOptions(Options):
         "--request-changes", help="You reviewed it; the ball goes back for changes."
     )
 
-    def with_outcome(self, draft: Draft, written_type: str) -> Draft:
+    def with_outcome(self, draft: Draft) -> Draft:
         """Return the draft with its outcome, if one was given."""
         if not (self.approve or self.request_changes):
             return draft
@@ -170,7 +170,7 @@ class OutcomeOptions(Options):
                 "--approve and --request-changes exclude each other.",
                 "Use one of them.",
             )
-        if written_type and draft.type != outcomes.DECISION_TYPE:
+        if draft.type not in {"", outcomes.DECISION_TYPE}:
             raise outcomes.wrong_type_error(draft.type)
         outcome = APPROVED if self.approve else CHANGES_REQUESTED
         title = draft.title or (_APPROVED_TITLE if self.approve else "")
@@ -389,7 +389,7 @@ def _note_similar_thread(context: Context, topic: str, title: str) -> None:
 
 def _contribution(context: Context, action: str, options: ContributionOptions) -> Draft:
     draft = _entry_draft(context, action, options)
-    draft = options.with_outcome(draft, options.type)
+    draft = options.with_outcome(draft)
     reason = vocabulary.reason(options.reason)
     return draft._replace(reopen=options.reopen, reason=reason)
 

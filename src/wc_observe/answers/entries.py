@@ -300,7 +300,7 @@ def _entry_text(shown_entry: ShownEntry) -> str:
         word(entry.id, 120),
         word(utc(entry.at)),
         f"author: {word(entry.agent or 'unknown')}",
-        *([word(entry.role)] if entry.role else []),
+        *([word(role)] if (role := wording.role_text(entry)) else []),
         *_sort_facts(entry),
         *([word(entry.action)] if entry.action else []),
     ]

@@ -627,6 +627,48 @@ def test_an_entry_that_quotes_a_key_does_not_use_it(repo: Repo) -> None:
 
 SAY = ("say", "auth", "--title", "x")
 
+
+def test_an_entry_has_a_role_and_a_type(repo: Repo) -> None:
+    """As in older tools, whose filters and rules look at both."""
+
+    def labels() -> tuple[str, str]:
+        entry = repo.json("read", "auth")["entries"][-1]
+        return entry["role"], entry["type"]
+
+    repo.ok("new", "auth", "-m", "Login")
+    assert labels() == ("implementer", "Note")
+    repo.ok("say", "auth", "-m", "x", "--role", "critic", "--type", "Plan")
+    assert labels() == ("critic", "Plan")
+    repo.ok("amend", "auth", "-m", "y")
+    assert labels() == ("critic", "Plan")
+    repo.ok("ack", "auth", "--kind", "decision", "-m", "As it was")
+    assert labels() == ("implementer", "Decision")
+    repo.ok("done", "auth", "-m", "Done")
+    assert labels() == ("implementer", "Closure")
+    repo.ok("ack", "auth", "-m", "Thanks")
+    assert labels() == ("implementer", "Note")
+    assert "implementer" not in repo.ok("read", "auth").out
+    repo.ok("set-status", "auth", "OPEN")
+    assert labels() == ("implementer", "Note")
+    repo.ok("done", "auth", "-m", "Done", "--type", "Note", "--role", "pm")
+    assert labels() == ("pm", "Note")
+    repo.ok("set-status", "auth", "OPEN")
+    repo.ok("close", "auth")
+    assert labels() == ("implementer", "Closure")
+
+
+def test_rules_see_the_role_and_the_type_of_an_entry(repo: Repo) -> None:
+    repo.ok("config", "set", "rules.roles", "implementer")
+    repo.ok("config", "set", "rules.close_types", "Closure")
+    repo.ok("new", "auth", "-m", "Login")
+    repo.ok("done", "auth", "-m", "Done")
+    repo.ok("config", "set", "rules.types", "Note", "Plan")
+    repo.ok("config", "unset", "rules.close_types")
+    repo.ok("new", "plan", "-m", "A plan")
+    repo.ok("done", "plan", "-m", "Done")
+    assert repo.json("read", "plan")["entries"][-1]["type"] == "Note"
+
+
 BAD = {
     "climbing topic": (2, ("say", "../../x", "--title", "x"), ("cannot be", '"x"')),
     "absolute topic": (2, ("say", "/etc/passwd", "--title", "x"), ("etc-passwd",)),

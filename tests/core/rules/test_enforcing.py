@@ -52,7 +52,7 @@ def refusal(
     return None
 
 
-SAY = Draft("auth", "say", "t")
+SAY = Draft("auth", "say", "t", type="Note")
 CLOSE = Draft("auth", "say", "t", status="CLOSED", reason="r")
 REVIEWED = (entry(role="critic", type="Decision"),)
 DECIDED = (entry(kind="decision"),)

@@ -11,11 +11,16 @@ from wc_core.base.names import are_similar, may_abbreviate
 from wc_core.base.phrases import quoted
 from wc_core.ledger.git.discovery import IN_TREE_STORE
 from wc_core.ledger.threads import aliases, revisions, vocabulary
-from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.model import (
+    CLOSED,
+    CLOSING_TYPE,
+    DEFAULT_ROLE,
+    DEFAULT_TYPE,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from wc_cli.ledger.store.lockedthread import LockedThread
     from wc_core.ledger.git.discovery import Place
@@ -116,6 +121,17 @@ def complete(
     if draft.action == "rename":
         _check_name(draft, thread.topic, reader)
     return draft
+
+
+def labelled(draft: Draft, closes: bool, types: Collection[str]) -> Draft:  # noqa: FBT001
+    """The draft with a role and a type, even if its author named none. ``types`` are
+    those that the repository's rules allow; empty: all. A correction keeps the role of
+    what it corrects, which may be none."""
+    is_closure = closes and (not types or CLOSING_TYPE in types)
+    return draft._replace(
+        role=draft.role or ("" if draft.supersedes else DEFAULT_ROLE),
+        type=draft.type or (CLOSING_TYPE if is_closure else DEFAULT_TYPE),
+    )
 
 
 def _check_name(draft: Draft, topic: str, reader: StoreReader) -> None:

@@ -290,10 +290,12 @@ class StoreWriter:
         topic = draft.topic
         draft = drafts.complete(draft, thread, self.reader, self.author_name)
         draft, move = self._moved(draft, thread)
+        closes = move.status == CLOSED
+        draft = drafts.labelled(draft, closes, self.rules.rules.types)
         if self.rules.rules != NO_RULES:
             self._check_rules(draft, move, thread)
         draft = draft._replace(topic=topic)
-        if move.status == CLOSED:
+        if closes:
             draft, notes = self._closing(draft, thread.state, now_ms)
             move = move._replace(notes=(*move.notes, *notes))
         return draft, move

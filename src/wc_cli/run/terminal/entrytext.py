@@ -71,7 +71,7 @@ def entry_text(numbered: Numbered, style: Style, *, is_raw: bool = False) -> str
     indented. With ``raw``, the time is as in a pipe."""
     item = numbered.entry
     at = utc(item.at) if is_raw else shown_stamp(item.at)
-    about = [f"#{numbered.idx}", item.agent or "?", at, item.role]
+    about = [f"#{numbered.idx}", item.agent or "?", at, wording.role_text(item)]
     about += [wording.type_text(item), wording.kind_text(item)]
     about.append(outcome_text(item.outcome))
     if item.ball is not None:

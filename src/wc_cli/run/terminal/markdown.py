@@ -219,7 +219,7 @@ class _Head:
         facts = (
             self._numbered.mark,
             f"corrects {item.supersedes}" if item.supersedes else "",
-            item.role,
+            wording.role_text(item),
             wording.type_text(item),
             wording.kind_text(item),
             wording.answer_text(item),

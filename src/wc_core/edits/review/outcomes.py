@@ -30,7 +30,7 @@ def as_review(draft: Draft) -> Draft:
             f"{draft.action} takes no outcome of a review.",
             f"Give it with: wc done {topic}, or: wc say {topic}",
         )
-    if draft.type not in {"Note", DECISION_TYPE}:
+    if draft.type not in {"", DECISION_TYPE}:
         raise wrong_type_error(draft.type)
     if draft.kind:
         raise InvalidInputError(

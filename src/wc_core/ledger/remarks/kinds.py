@@ -32,9 +32,8 @@ def as_remark(draft: Draft) -> Draft:
         return draft
     _check_moves_nothing(draft)
     # The type is what earlier versions and other tools show.
-    is_decision = draft.kind == DECISION and draft.type == "Note"
-    entry_type = "Decision" if is_decision else draft.type
-    return draft._replace(action="ack", type=entry_type)
+    implied = "Decision" if draft.kind == DECISION else ""
+    return draft._replace(action="ack", type=draft.type or implied)
 
 
 def _check_moves_nothing(draft: Draft) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core.ledger.threads.model import DECISION
+from wc_core.ledger.threads.model import DECISION, DEFAULT_ROLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,11 @@ def type_text(entry: Entry) -> str:
     """The type of an entry; empty if its kind implies it."""
     implied = "Decision" if entry.kind == DECISION else "Note"
     return "" if entry.kind and entry.type == implied else entry.type
+
+
+def role_text(entry: Entry) -> str:
+    """The role of an entry's author; empty if it is the usual one."""
+    return "" if entry.role == DEFAULT_ROLE else entry.role
 
 
 def kind_text(entry: Entry) -> str:

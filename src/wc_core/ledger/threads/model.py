@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
 ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
 ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
+# What an entry gets if its author names none, as in older tools.
+DEFAULT_ROLE, DEFAULT_TYPE, CLOSING_TYPE = "implementer", "Note", "Closure"
 KINDS = ("note", "decision", "warning", "research", "question", "pivot")
 # From the least to the greatest, in the words of most trackers and advisories.
 SEVERITIES = ("low", "medium", "high", "critical")
@@ -125,7 +127,7 @@ class Entry(NamedTuple):
     title: str = ""
     body: str = ""
     role: str = ""
-    type: str = "Note"
+    type: str = DEFAULT_TYPE
     action: str = ""
     ball: Ball | None = None
     status: str | None = None

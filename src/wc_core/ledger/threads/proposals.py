@@ -49,7 +49,7 @@ class Draft(NamedTuple):
     title: str
     body: str = ""
     role: str = ""
-    type: str = "Note"
+    type: str = ""
     to: str = ""
     status: str = ""
     reason: str = ""

@@ -65,8 +65,8 @@ def role(word: str) -> str:
 
 
 def entry_type(word: str) -> str:
-    """An entry type; Note if ``word`` is empty."""
-    return _one_of(word, ENTRY_TYPES, "an entry type") if word else "Note"
+    """An entry type; empty if ``word`` is."""
+    return _one_of(word, ENTRY_TYPES, "an entry type") if word else ""
 
 
 def kind(word: str) -> str:

@@ -93,7 +93,7 @@ def _by(shown: ShownEntry, context: EntryContext) -> Html:
         element("b", person(entry.agent or "unknown", context.page.directory)),
         *(
             element("span", one_line(kind, 60).lower(), class_="kind")
-            for kind in (entry.role, wording.type_text(entry))
+            for kind in (wording.role_text(entry), wording.type_text(entry))
             if kind and kind != "Note"
         ),
         moment(utc(entry.at), context.page.now_ms),
