@@ -25,6 +25,7 @@ from wc_core.base.layout import (
     topic_of,
     topics_of,
 )
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -254,3 +255,29 @@ def test_our_own_files_can_be_named_after_anyone(one: str, other: str) -> None:
     assert not {"/", "\0", "\n"} & set(name)
     assert len(os.fsencode(name)) <= MAX_SAFE_BYTES
     assert (name == safe_name(other)) == (one == other)
+
+
+def test_pages_are_where_an_older_tool_has_put_them(tmp_path: Path) -> None:
+    layout, reader = Layout(str(tmp_path)), StoreReader(str(tmp_path))
+    page = "# {} — Thread\nStatus: OPEN\nBall: Codex\n"
+    assert layout.pages == f"{tmp_path}/threads"
+    (tmp_path / "README.md").write_text("# About\n")
+    (tmp_path / "guidance.md").write_text("Status: fine\n")
+    assert layout.pages == f"{tmp_path}/threads"
+    (tmp_path / "first.md").write_text(page)
+    assert layout.page("new") == f"{tmp_path}/new.md"
+    assert layout.page("guidance") == f"{tmp_path}/.local/guidance.md"
+    assert reader.topics() == ["README", "first"]
+    assert not reader.has("guidance")
+    (tmp_path / "watercooler/threads").mkdir(parents=True)
+    (tmp_path / "watercooler/threads/second.md").write_text(page)
+    assert layout.page("new") == f"{tmp_path}/watercooler/threads/new.md"
+    assert reader.topics() == ["second"]
+    # Another tool, or an earlier version, has begun to use the usual place.
+    (tmp_path / "threads").mkdir()
+    (tmp_path / "threads/third.md").write_text(page)
+    assert layout.page("third") == f"{tmp_path}/threads/third.md"
+    assert layout.page("new") == f"{tmp_path}/watercooler/threads/new.md"
+    assert reader.topics() == ["second", "third"]
+    states = [reader.snapshot(topic).state for topic in reader.topics()]
+    assert {state.ball for state in states} == {"Codex"}

@@ -41,6 +41,7 @@ from wc_core.ledger.configuration import preferences
 from wc_core.ledger.debugging import slow_start
 from wc_core.ledger.git import discovery, storefolder
 from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.meaning.report import meaning_report
 
 TYPE_CHECKING = False
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 
     from wc_cli.ledger.doctor.setaside import SetAsideStores
     from wc_cli.run.context import Context
-    from wc_core.ledger.threads.reader import StoreReader
 
 _LEAST_GIT = (2, 38)
 _PROBE_SECONDS = 10
@@ -344,6 +344,7 @@ def _report_notes(
         )
     if chosen := chosen_text(context):
         yield f"the thread of this worktree is {chosen}"
+    yield from _overlooked_pages(context)
     yield from _set_aside_notes(context, examined.recovery.set_aside)
     yield from map(other_home_text, context.other_homes)
     if lockowners.user_name(os.getuid()).startswith("uid "):
@@ -359,6 +360,20 @@ def _report_notes(
     yield from _start_notes(context)
     if problem := _index_problem(context.place.root):
         yield f"{problem}; to make it again: wc doctor --repair"
+
+
+def _overlooked_pages(context: Context) -> Iterator[str]:
+    """Yield where pages of threads are that the store of the branch lacks."""
+    place, reader = context.place, context.reader
+    if place.kind != BRANCH_STORE:
+        return
+    folder = discovery.oldest_root(context.cwd, place.repository, context.env)
+    if folder and any(not reader.has(name) for name in StoreReader(folder).topics()):
+        pages, target = quoted(folder), quoted(reader.layout.pages)
+        yield (
+            f"{folder} has pages of threads that this store does not have; to take "
+            f"them in: cp -n {pages}/*.md {target}"
+        )
 
 
 def _index_problem(root: str) -> str:

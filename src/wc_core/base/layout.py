@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from wc_core.base.errors import InvalidInputError
+from wc_core.base.files import read_plain
 from wc_core.base.lean import hashlib, re
 from wc_core.base.lean.functools import lru_cache
 from wc_core.base.values import NamedTuple
@@ -32,6 +33,8 @@ VISITS = "visits"
 GUIDANCE_FOLDER = "guidance"
 ALLOWED_SIGNERS = "allowed_signers"
 HARVESTED = "harvested.jsonl"
+# Relative to the store: where its pages are, of wc and of some older tools.
+PAGES, OLDER_PAGES = "threads", "watercooler/threads"
 # Relative to the store: the locks of the older tool's MCP server, which it commits.
 OLDER_LOCKS = ".watercooler/locks"
 MAX_TOPIC_BYTES = 100
@@ -61,12 +64,17 @@ _KEY_SIGNS = str.maketrans("", "", "-_.@()")
 _NOT_IN_SLUGS = ("//", "/-", "/.", "./")
 # Names of other tools may be as long as the file system allows.
 _MAX_FILE_BYTES = 255
+# The head of a thread's page in the format of the oldest tools.
+_PAGE_HEAD = rb"(?m)^(?:Status|Ball):"
+_HEAD_BYTES = 1000
 
 
 class Layout(NamedTuple):
-    """The paths of the store at ``root`` (absolute, symlinks resolved)."""
+    """The paths of the store at ``root`` (absolute, symlinks resolved), which may not
+    exist. With ``pages_at`` it is not on disk, and its pages are there."""
 
     root: str
+    pages_at: str = ""
 
     def relative(self, path: str) -> str:
         """A path of the store, from its root on, in a tenth of the time of
@@ -80,8 +88,16 @@ class Layout(NamedTuple):
 
     @property
     def pages(self) -> str:
-        """The folder with one markdown page per thread."""
-        return f"{self.root}/threads"
+        """The folder for one markdown page per thread: where an older tool has put
+        them, if one did."""
+        if self.pages_at:
+            return f"{self.root}/{self.pages_at}"
+        usual, older = f"{self.root}/{PAGES}", f"{self.root}/{OLDER_PAGES}"
+        if os.path.isdir(older):
+            return older
+        if os.path.isdir(usual) or not has_oldest_pages(self.root):
+            return usual
+        return self.root
 
     @property
     def local(self) -> str:
@@ -114,7 +130,13 @@ class Layout(NamedTuple):
 
     def page(self, topic: str) -> str:
         """The projection of one thread for people, in markdown."""
-        return f"{self.pages}/{file_name(topic)}.md"
+        name, pages = f"{file_name(topic)}.md", self.pages
+        usual = f"{self.root}/{PAGES}/{name}"
+        if pages == self.root and name == GUIDANCE:
+            return f"{self.local}/{name}"
+        # An older tool may have begun to use another folder.
+        has_moved = not self.pages_at and pages != f"{self.root}/{PAGES}"
+        return usual if has_moved and os.path.lexists(usual) else f"{pages}/{name}"
 
     def lock(self, topic: str) -> str:
         """The lock of one thread; never unlinked, never committed."""
@@ -550,6 +572,24 @@ class Layout(NamedTuple):
     def guidance_of(self, occasion: str) -> str:
         """The repository's guidance for an occasion."""
         return f"{self.guidance_folder}/{safe_name(occasion)}.md"
+
+
+def has_oldest_pages(root: str) -> bool:
+    """Whether the pages of threads are directly in a folder, as the oldest tools kept
+    them."""
+    try:
+        names = [name for name in os.listdir(root) if name.endswith(".md")]
+    except OSError:
+        return False  # reading the store reports it
+    return any(_is_page(f"{root}/{name}") for name in names if name != GUIDANCE)
+
+
+def _is_page(path: str) -> bool:
+    try:
+        data = read_plain(path) or b""
+    except OSError:
+        return False  # not a thread's page, whatever it is
+    return re.search(_PAGE_HEAD, data[:_HEAD_BYTES]) is not None
 
 
 def _older_lock_name(topic: str) -> str:

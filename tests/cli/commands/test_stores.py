@@ -536,47 +536,95 @@ def test_a_store_that_is_named(repo: Repo) -> None:
     )
 
 
-def test_the_oldest_layout_is_answered_with_how_to_move_it(repo: Repo) -> None:
-    named = repo.machine.root / "old ones"
-    named.mkdir()
-    env = {"WATERCOOLER_DIR": str(named)}
-    (named / "README.md").write_text("# About\n")
-    assert topics(repo, env=env) == []
-    page = "# auth — Thread\nStatus: open\nBall: codex\nTopic: auth\n"
-    entry = "\n---\nEntry: Codex 2025-10-07T00:27:54Z\nType: Note\nTitle: Hi\n\nBody\n"
-    (named / "auth.md").write_text(page + entry)
-    for words in (["list"], ["say", "auth", "--title", "x"], ["init"]):
-        said = repo.fails(2, *words, env=env)
-        assert "directly in it" in said
-    obey(repo, hint(said))
-    assert topics(repo, env=env) == ["README", "auth"]
-    assert "Hi" in repo.ok("read", "auth", env=env).out
+OLD_PAGE = """\
+# auth — Thread
+Status: open
+Ball: codex
+Topic: auth
+
+---
+Entry: Codex 2025-10-07T00:27:54Z
+Type: Note
+Title: Hi
+
+Body
+"""
 
 
-def test_the_oldest_layout_is_seen_in_the_tree_as_well(
-    repo: Repo, machine: Machine
+@pytest.mark.parametrize("kind", ["named", "in-tree", "plain"])
+def test_pages_directly_in_the_folder_are_continued_there(
+    repo: Repo, machine: Machine, kind: str
 ) -> None:
-    page = "# auth — Thread\nStatus: open\nBall: codex\nTopic: auth\n"
-    entry = "\n---\nEntry: Codex 2025-10-07T00:27:54Z\nType: Note\nTitle: Hi\n\nBody\n"
-    for place in (repo, machine.folder("notes")):
-        folder = place.path / ".watercooler"
-        folder.mkdir()
-        (folder / "README.md").write_text("# About\n")
-        assert topics(place) == []
-        (folder / "auth.md").write_text(page + entry)
-        for words in (["list"], ["say", "auth", "--title", "x"], ["init"]):
-            said = place.fails(2, *words)
-            assert f"{folder} has the pages of threads directly in it" in said
-        obey(place, hint(said))
-        assert topics(place) == ["README", "auth"]
-        assert "Hi" in place.ok("read", "auth").out
+    place = machine.folder("notes") if kind == "plain" else repo
+    folder = place.path / (".watercooler" if kind != "named" else "old ones")
+    folder.mkdir()
+    env = {"WATERCOOLER_DIR": str(folder)} if kind == "named" else {}
+    (folder / "README.md").write_text("# About\n")
+    assert topics(place, env=env) == []
+    (folder / "auth.md").write_text(OLD_PAGE)
+    (folder / "guidance.md").write_text("Be kind.\n")
+    assert topics(place, env=env) == ["README", "auth"]
+    assert "Body" in place.ok("read", "auth", env=env).out
+    place.settled("say", "auth", "-m", "More", env=env)
+    place.settled("new", "guidance", "-m", "New", env=env)
+    assert place.json("whoami", env=env)["kind"] == kind
+    assert topics(place, env=env) == ["README", "auth", "guidance"]
+    entries = place.json("read", "auth", env=env)["entries"]
+    assert [entry["title"] for entry in entries] == ["Hi", "More"]
+    assert "Title: More" in (folder / "auth.md").read_text()
+    assert (folder / "guidance.md").read_text() == "Be kind.\n"
+    assert (folder / "README.md").read_text() == "# About\n"
+    assert not (folder / "threads").exists()
+    place.ok("doctor", env=env)
 
 
-def test_the_oldest_layout_does_not_hide_the_branch(repo: Repo) -> None:
-    repo.ok("new", "login", "-m", "Login")
+def test_pages_in_the_code_do_not_hide_the_branch(repo: Repo) -> None:
+    repo.settled("new", "login", "-m", "Login")
     (repo.path / ".watercooler").mkdir()
-    (repo.path / ".watercooler/auth.md").write_text("# auth\nStatus: open\n")
+    (repo.path / ".watercooler/auth.md").write_text(OLD_PAGE)
     assert topics(repo) == ["login"]
+    other = clone(repo, "other")
+    (other.path / ".watercooler").mkdir()
+    (other.path / ".watercooler/auth.md").write_text(OLD_PAGE)
+    assert topics(other) == ["login"]
+    note = next(
+        line for line in repo.ok("doctor").out.splitlines() if "does not have" in line
+    )
+    obey(repo, hint(note))
+    assert topics(repo) == ["auth", "login"]
+    assert "does not have" not in repo.ok("doctor").out
+
+
+def test_pages_of_an_older_tool_s_branch_stay_where_they_are(repo: Repo) -> None:
+    """Those of two clones that both write into the same thread, too."""
+    repo.git("checkout", "-q", "--orphan", THREADS)
+    pages = repo.path / "watercooler/threads"
+    pages.mkdir(parents=True)
+    for name in ("auth", "docs"):
+        (pages / f"{name}.md").write_text(OLD_PAGE.replace("auth", name))
+    repo.git("add", ".")
+    repo.git("commit", "-qm", "old")
+    repo.git("checkout", "-q", "main")
+    clones = [clone(repo, "one"), clone(repo, "two")]
+    for other in clones:
+        assert topics(other) == ["auth", "docs"]
+        other.settled("say", "auth", "-m", f"From {other.path.name}")
+        other.settled("new", other.path.name, "-m", "New")
+    for other in (*clones, clones[0]):
+        other.ok("sync")
+    for other in clones:
+        tracked = other.machine.git(
+            "ls-tree", "-r", "--name-only", THREADS, cwd=other.path
+        )
+        assert [line for line in tracked.split() if line.endswith(".md")] == [
+            f"watercooler/threads/{name}.md" for name in ("auth", "docs", "one", "two")
+        ]
+        titles = [entry["title"] for entry in other.json("read", "auth")["entries"]]
+        assert titles == ["Hi", "From one", "From two"]
+        page = (other.store / "watercooler/threads/auth.md").read_text()
+        assert page.count("\nEntry: ") == len(titles)
+        assert not (other.store / "threads").exists()
+        other.ok("doctor")
 
 
 def test_naming_the_branch_s_store_is_the_same_store(repo: Repo) -> None:

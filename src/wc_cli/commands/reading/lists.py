@@ -16,6 +16,7 @@ from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import render
 from wc_cli.run.terminal.style import is_terminal
 from wc_core.base.errors import InvalidInputError
+from wc_core.base.lean.functools import partial
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.times import age_ms, rfc3339, since_id
@@ -261,8 +262,9 @@ def reindex(context: Context, options: ReindexOptions) -> None:
         else:
             remark(no_threads_text(context))
         return
-    page = index.render_index(rows, closed=options.closed)
     writer = context.writer()
+    link = partial(index.page_link, layout=writer.layout)
+    page = index.render_index(rows, closed=options.closed, link=link)
     path = writer.write_index(page.encode(errors="replace"))
     if options.json:
         say_json({"store": context.store, "path": path})

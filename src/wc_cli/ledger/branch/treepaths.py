@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError
-from wc_core.base.layout import Layout, is_older_lock, topic_of
+from wc_core.base.layout import OLDER_PAGES, PAGES, Layout, is_older_lock, topic_of
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 
-# The layout of a store in a tree. Its paths begin with a slash, unlike those of trees.
-STORE = Layout("")
+# The layouts of a store in a tree: its pages are in one of two folders. Their paths
+# begin with a slash, unlike those of trees.
+STORE, OLDER_STORE = Layout("", PAGES), Layout("", OLDER_PAGES)
 # The characters that HFS+ ignores when it compares names.
 _INVISIBLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
@@ -22,9 +23,9 @@ class Paths(NamedTuple):
     page: str
 
 
-def paths_of(topic: str) -> Paths:
+def paths_of(topic: str, store: Layout = STORE) -> Paths:
     """The paths of a thread."""
-    places = (STORE.log, STORE.meta, STORE.edges, STORE.page)
+    places = (store.log, store.meta, store.edges, store.page)
     return Paths(*(place(topic).removeprefix("/") for place in places))
 
 
@@ -34,7 +35,8 @@ def topic_at(path: str) -> str:
     name = _thread_name(path)
     try:
         topic = topic_of(name) if name else ""
-        return topic if topic and path in paths_of(topic) else ""
+        stores = (STORE, OLDER_STORE) if topic else ()
+        return topic if any(path in paths_of(topic, s) for s in stores) else ""
     except InvalidInputError:
         return ""  # longer than any file name
 
@@ -42,7 +44,7 @@ def topic_at(path: str) -> str:
 def _thread_name(path: str) -> str:
     """The part of a path where the name of a thread's folder or page would be."""
     *folders, file = path.split("/")
-    if folders == [STORE.pages[1:]] and file.endswith(".md"):
+    if "/".join(folders) in {PAGES, OLDER_PAGES} and file.endswith(".md"):
         return file.removesuffix(".md")
     *above, name = folders or [""]
     return name if "/".join(above) == STORE.threads[1:] else ""

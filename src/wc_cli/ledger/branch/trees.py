@@ -6,7 +6,7 @@ import os
 
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.branch.treepaths import is_local, is_safe
-from wc_core.base.layout import ATTRIBUTES
+from wc_core.base.layout import ATTRIBUTES, OLDER_PAGES
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import longlines
@@ -233,6 +233,8 @@ def is_store(git: Git, commit: str) -> bool:
     contain anything."""
     top = dict(_list_tree(git, "--full-tree", commit))
     if any(name in top and top[name].mode == _FOLDER for name in _THREAD_FOLDERS):
+        return True
+    if items(git, commit, [OLDER_PAGES]):
         return True
     attributes = top.get(".gitattributes")
     if attributes is None or not attributes.is_file:

@@ -13,7 +13,14 @@ from itertools import chain
 from wc_cli.ledger.branch import metaauthor, trees
 from wc_cli.ledger.branch.commits import blob_id, store
 from wc_cli.ledger.branch.compare import in_batches
-from wc_cli.ledger.branch.treepaths import STORE, is_log, is_safe, paths_of, topic_at
+from wc_cli.ledger.branch.treepaths import (
+    OLDER_STORE,
+    STORE,
+    is_log,
+    is_safe,
+    paths_of,
+    topic_at,
+)
 from wc_cli.ledger.branch.trees import MAX_FILE_BYTES, Sides
 from wc_cli.ledger.merge import threads
 from wc_cli.ledger.merge.contents import merge_file
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from wc_cli.ledger.branch.treepaths import Paths
     from wc_cli.ledger.branch.trees import TreeItem
     from wc_cli.ledger.merge.logs import LogUnion
+    from wc_core.base.layout import Layout
     from wc_core.ledger.threads.longlines import LogText
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.projections import Meta
@@ -131,11 +139,23 @@ class _Planner:
     def _add_same_files(self, topics: Iterable[str]) -> None:
         """Add the files of these threads that are the same on both sides."""
         paths = {path for topic in topics for path in paths_of(topic)}
+        paths |= {paths_of(topic, OLDER_STORE).page for topic in topics}
         paths -= set(self.sides)
         items = trees.items(self.git, self.ours, paths)
         for path in paths:
             item = items.get(path)
             self.sides[path] = self._sides(path, item, item)
+
+    def _layout_of(self, topic: str) -> Layout:
+        """The layout by which a thread has its page."""
+        usual, older = (
+            any(self.sides[paths_of(topic, layout).page])
+            for layout in (STORE, OLDER_STORE)
+        )
+        return OLDER_STORE if older and not usual else STORE
+
+    def _paths_of(self, topic: str) -> Paths:
+        return paths_of(topic, self._layout_of(topic))
 
     def _has_log(self, topic: str) -> bool:
         log = self.sides[paths_of(topic).log]
@@ -157,14 +177,14 @@ class _Planner:
 
     def _logs_of(self, topic: str) -> set[str]:
         """The blobs of a thread's logs, if both sides' files are needed."""
-        paths = paths_of(topic)
+        paths = self._paths_of(topic)
         if self._is_ours_only(paths):
             return set()
         return _blobs_of(self.sides[paths.log][1:])
 
     def _projections_of(self, topic: str) -> set[str]:
         """The blobs of the other files of a thread that both sides have."""
-        paths = paths_of(topic)
+        paths = self._paths_of(topic)
         if self._is_ours_only(paths) or self._is_theirs_only(paths):
             return set()
         return _blobs_of((*self.sides[paths.meta], *self.sides[paths.page]))
@@ -199,7 +219,7 @@ class _Planner:
 
     def _merge_thread(self, topic: str) -> set[str]:
         """Merge a thread that has a log. Returns the paths that are decided."""
-        paths = paths_of(topic)
+        paths = self._paths_of(topic)
         if self._is_ours_only(paths):
             return set(paths)
         log_sides, page = self.sides[paths.log], self._versions(paths.page)
@@ -281,8 +301,8 @@ class _Planner:
         unknown = {} if newer else self._unknown_keys(paths.meta, metas)
         state = folding.fold(topic, union.entries)._replace(lost=union.lost)
         seal = seal_of(codec.read_log(topic, union.data), union.data)
-        size = expanded_size(union.data)
-        files = render_files(STORE, state, union.entries, size, unknown, seal)
+        size, layout = expanded_size(union.data), self._layout_of(topic)
+        files = render_files(layout, state, union.entries, size, unknown, seal)
         rendered = {_tree_path(path): data for path, data in files.items()}
         decided = {path for path in rendered if self._is_rendered(path, paths.log)}
         for path in decided:

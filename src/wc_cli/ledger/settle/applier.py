@@ -15,6 +15,7 @@ from wc_cli.ledger.branch import commits, metaauthor, trees
 from wc_cli.ledger.branch.compare import in_batches, too_large
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.branch.treepaths import (
+    OLDER_STORE,
     belongs,
     is_log,
     is_safe,
@@ -279,7 +280,8 @@ class Applier:
                 # Settling then renders it, and commits our differences.
                 durable.touch(self.upkeep.marker(topic), root)
             if log := changes.pop(paths.log, None):
-                page = changes.get(paths.page, _NO_CHANGE)
+                older_page = changes.get(paths_of(topic, OLDER_STORE).page, _NO_CHANGE)
+                page = changes.get(paths.page, older_page)
                 lines = self._import_page(topic, log, page)
                 self._merge_log(topic, log, *lines)
             self._apply_projections(topic, changes, before)
@@ -312,20 +314,20 @@ class Applier:
     def _pages_without_log(self, topic: str) -> list[bytes]:
         """The pages of a thread in the commits of a user that have no log of it and are
         newer than what was applied. After a rebase, only the reflog has them."""
-        paths = paths_of(topic)
+        log, page = paths_of(topic).log, self.layout.relative(self.layout.page(topic))
         applied = [f"^{self._old}"] if self._old else []
         words = ("--reflog", "--full-history", "--ignore-missing", *applied)
-        out = self.git.run("rev-list", *words, self._commit, "--", paths.page)
+        out = self.git.run("rev-list", *words, self._commit, "--", page)
         found = (
-            trees.items(self.git, commit, (paths.page, paths.log))
+            trees.items(self.git, commit, (page, log))
             for commit in out.decode().split()
         )
         pages = [
-            self._blob(items[paths.page])
+            self._blob(items[page])
             for items in found
-            if paths.log not in items and paths.page in items
+            if log not in items and page in items
         ]
-        return [page for page in pages if page is not None]
+        return [data for data in pages if data is not None]
 
     def _merge_log(self, topic: str, log: FileChange, *extra: bytes) -> None:
         """Write the union of the logs on disk and in both commits. Entries that a

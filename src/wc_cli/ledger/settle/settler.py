@@ -253,8 +253,9 @@ class Settler:
         if not model.written_by_wc(thread.entries):
             return RenderedThread(topic, thread.log.size, ())  # another tool keeps it
         projections = rendering.render_thread(self.layout, thread)
-        durable.make_folder(self.layout.pages, self.layout.root)
-        for path in (self.layout.edges(topic), self.layout.page(topic)):
+        page = self.layout.page(topic)
+        durable.make_folder(os.path.dirname(page), self.layout.root)
+        for path in (self.layout.edges(topic), page):
             durable.replace_if_changed(path, projections[path], self.layout.root)
         self.upkeep.reseal(thread, projections[self.layout.meta(topic)])
         complete, _ = split_torn(thread.data)

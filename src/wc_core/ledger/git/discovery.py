@@ -23,9 +23,7 @@ from wc_core.base.errors import (
     NotFoundError,
     StorageError,
 )
-from wc_core.base.files import read_plain
-from wc_core.base.layout import BRANCH, IN_TREE
-from wc_core.base.lean import re
+from wc_core.base.layout import BRANCH, IN_TREE, has_oldest_pages
 from wc_core.base.phrases import quoted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository as repositories
@@ -35,10 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wc_core.ledger.git.repository import Checkout, Repository
-
-# The head of a thread's page in the format of the oldest tools.
-_PAGE_HEAD = rb"(?m)^(?:Status|Ball):"
-_HEAD_BYTES = 1000
 
 # The four kinds of store, in the order of the search.
 NAMED, IN_TREE_STORE, BRANCH_STORE, PLAIN = "named", "in-tree", "branch", "plain"
@@ -89,6 +83,20 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
     ``.git``, ReftableError if wc cannot read the refs of the repository, and
     InvalidInputError if the folder cannot have a store.
     """
+    place = _usual_place(cwd, env, missing_ok)
+    if place.exists or place.branch_exists or place.kind == NAMED:
+        return place
+    oldest = oldest_root(os.path.realpath(cwd), place.repository, env)
+    kind = IN_TREE_STORE if place.repository else PLAIN
+    return Place(kind, oldest, place.repository, exists=True) if oldest else place
+
+
+def _usual_place(
+    cwd: str,
+    env: Mapping[str, str],
+    missing_ok: bool,  # noqa: FBT001
+) -> Place:
+    """The store of a folder, unless it has only pages directly in ``.watercooler/``."""
     folder = os.path.realpath(cwd)
     repository = repositories.containing(folder)
     named = env.get("WATERCOOLER_DIR", "")
@@ -103,7 +111,7 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
         return Place(kind, in_tree, repository, exists=True)
     if repository is not None:
         try:
-            place = _place_of_repository(repository, env)
+            return _place_of_repository(repository, env)
         except StoreMissingError:
             if not missing_ok:
                 raise
@@ -111,10 +119,6 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
             return Place(
                 BRANCH_STORE, root, repository, exists=False, branch_exists=True
             )
-        if not (place.exists or place.branch_exists):
-            _refuse_oldest_pages(folder, repository, env)
-        return place
-    _refuse_oldest_pages(folder, None, env)
     if folder == os.path.realpath(env.get("HOME", "") or "/nonexistent"):
         raise HomeFolderError(
             "The home folder itself cannot hold a store.",
@@ -170,8 +174,6 @@ def _named_place(
     worktree = repositories.containing(root) if exists else None
     if worktree is not None and worktree.top == root:
         _refuse_reftable(worktree)
-    if exists and not is_store(root):
-        _refuse_oldest_layout(root, f"WATERCOOLER_DIR names {root}, which")
     if repository is not None:
         for checkout in repositories.checkouts_of(repository, BRANCH):
             if checkout.path != root or (exists and checkout.finished):
@@ -197,31 +199,6 @@ def _is_unfinished(root: str) -> bool:
     if checkout is None or checkout.top != root or not checkout.linked:
         return False
     return not repositories.checkout_at(checkout.gitdir).finished
-
-
-def _refuse_oldest_layout(folder: str, subject: str) -> None:
-    """Raise InvalidInputError if the page of a thread is directly in a folder."""
-    try:
-        names = [name for name in os.listdir(folder) if name.endswith(".md")]
-    except OSError:
-        return  # reading the store reports it
-    if not any(_is_page(f"{folder}/{name}") for name in names):
-        return
-    pages = f"{folder}/threads"
-    raise InvalidInputError(
-        f"{subject} has the pages of threads directly in it, as the oldest tools kept "
-        "them.",
-        "Put them where a store has them: "
-        f"mkdir {quoted(pages)} && mv {quoted(folder)}/*.md {quoted(pages)}",
-    )
-
-
-def _is_page(path: str) -> bool:
-    try:
-        data = read_plain(path) or b""
-    except OSError:
-        return False  # not a thread's page, whatever it is
-    return re.search(_PAGE_HEAD, data[:_HEAD_BYTES]) is not None
 
 
 def checkout_at(root: str) -> Repository | None:
@@ -254,13 +231,13 @@ def _in_tree_root(
     return next(filter(is_store, candidates), "")
 
 
-def _refuse_oldest_pages(
+def oldest_root(
     start: str, repository: Repository | None, env: Mapping[str, str]
-) -> None:
-    """Raise InvalidInputError if the pages of threads are directly in the folder of an
-    in-tree store."""
-    for root in _in_tree_candidates(start, repository, env):
-        _refuse_oldest_layout(root, root)
+) -> str:
+    """The in-tree store of a folder that has only pages, directly in it; empty if there
+    is none."""
+    candidates = _in_tree_candidates(start, repository, env)
+    return next(filter(has_oldest_pages, candidates), "")
 
 
 def _in_tree_candidates(

@@ -24,7 +24,15 @@ from wc_core.base.files import (
     pieces_of,
     unordered_names_in,
 )
-from wc_core.base.layout import Layout, file_name, folded, safe_name, topics_of
+from wc_core.base.layout import (
+    GUIDANCE,
+    PAGES,
+    Layout,
+    file_name,
+    folded,
+    safe_name,
+    topics_of,
+)
 from wc_core.base.lean.functools import partial
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
@@ -131,11 +139,20 @@ class StoreReader:
         topic."""
         names = self._folders()
         # Nearly every page belongs to a folder, so only the others are examined.
-        pages = {*unordered_names_in(self.layout.pages, self.layout.root)}
+        pages = self._page_names()
         pages.difference_update([f"{name}.md" for name in names])
         alone = [name[:-3] for name in pages if name.endswith(".md") and name != ".md"]
         folders = dict(zip(topics_of(names), names, strict=True))
         return sorted([*folders, *topics_of(alone)]), folders
+
+    def _page_names(self) -> set[str]:
+        layout, folder = self.layout, self.layout.pages
+        names = {*unordered_names_in(folder, layout.root)}
+        if folder == layout.root:
+            names.discard(GUIDANCE)
+        elif folder != (usual := f"{layout.root}/{PAGES}"):
+            names.update(unordered_names_in(usual, layout.root))
+        return names
 
     def _folders(self) -> list[str]:
         path, root = self.layout.threads, self.layout.root
@@ -170,7 +187,7 @@ class StoreReader:
                 if self._is_begun(folder, topic):
                     return True
         path = self.layout.page(topic)
-        with self._open(self.layout.pages) as pages:
+        with self._open(os.path.dirname(path)) as pages:
             return self._size(pages, path) >= 0
 
     def find(self, text: str, *, trusting: bool = False) -> str:
@@ -203,7 +220,7 @@ class StoreReader:
         Raises CorruptError if it cannot be read.
         """
         path = self.layout.page(topic)
-        with self._open(self.layout.pages) as pages:
+        with self._open(os.path.dirname(path)) as pages:
             return self._read(pages, path) or b""
 
     def _is_begun(self, folder: Folder, topic: str) -> bool:
@@ -420,7 +437,7 @@ class StoreReader:
         )
 
         path = self.layout.page(topic)
-        with self._open(self.layout.pages) as pages:
+        with self._open(os.path.dirname(path)) as pages:
             data = self._read(pages, path)
         if data is None and not self._is_begun(folder, topic):
             raise _missing_error(topic)

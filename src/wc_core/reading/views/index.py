@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from wc_core.base.layout import file_name
+import os
+
+from wc_core.base.layout import PAGES, Layout
 from wc_core.base.names import OFFERED
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
@@ -15,15 +17,16 @@ if TYPE_CHECKING:
     from wc_core.reading.views.rows import ThreadRow
 
 
+_USUAL = Layout("", PAGES)
 _OFFERED = "Offered to me"
 _WAITING = "Waiting for another thread"
 
 
-def page_link(topic: str) -> str:
+def page_link(topic: str, layout: Layout = _USUAL) -> str:
     """Returns the address of a thread's page, from the index page in ``.local``."""
     from urllib.parse import quote  # 2 ms, only for this page
 
-    return f"../threads/{quote(file_name(topic))}.md"
+    return quote(os.path.relpath(layout.page(topic), layout.local))
 
 
 def render_index(

@@ -166,8 +166,9 @@ class LiveReader(StoreReader):
         for folder in (layout.threads, layout.unsettled, cursors):
             if path.startswith(f"{folder}/"):
                 return topic_of(path[len(folder) + 1 :].partition("/")[0])
-        if path.startswith(f"{layout.pages}/"):
-            return topic_of(path[len(layout.pages) + 1 :].removesuffix(".md"))
+        folder, _, name = path.rpartition("/")
+        if name.endswith(".md") and folder == layout.pages:
+            return topic_of(name.removesuffix(".md"))
         return None if layout.threads.startswith(path) else ""
 
     def refresh(self) -> set[str]:

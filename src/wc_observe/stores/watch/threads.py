@@ -73,7 +73,7 @@ class ThreadStamps:
         for name in names:
             stamp = stamp_of(f"{self._layout.threads}/{name}/entries.jsonl")
             if stamp.size <= 0:
-                stamp = stamp_of(f"{self._layout.pages}/{name}.md")
+                stamp = stamp_of(self._layout.page(topic_of(name)))
             if stamp.size > 0:
                 yield name, stamp
 
