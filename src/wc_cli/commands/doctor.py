@@ -419,7 +419,11 @@ def _start_notes(context: Context) -> Iterator[str]:
 
 
 def _server_notes(context: Context) -> Iterator[str]:
-    """Yield where the text of entries is sent on request."""
+    """Yield where the text of entries is sent, and what failed."""
+    from wc_cli.bridges.enrich import following
+
+    if reason := following.waiting_text(context.reader.layout, context.env):
+        yield f"{reason} To try again: wc enrich"
     wanted = preferences.load(context.env)
     if not wanted.summaries_endpoint:
         return
@@ -431,11 +435,11 @@ def _server_notes(context: Context) -> Iterator[str]:
     if endpoint is not None:
         key = f"with the key in {summaries.KEY}" if endpoint.key else "without a key"
         yield (
-            f"wc enrich sends entries to {place_text(endpoint)}, {key}, to be "
+            f"what is written is sent to {place_text(endpoint)}, {key}, to be "
             f"summarised by {endpoint.model}"
         )
     else:
-        yield f"wc enrich sends nothing: {summaries.off_reason(wanted)}"
+        yield f"nothing is sent to be summarised: {summaries.off_reason(wanted)}"
 
 
 def _harvest_notes(context: Context) -> Iterator[str]:

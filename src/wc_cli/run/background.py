@@ -1,5 +1,6 @@
 """The detached process that settles a store, computes its repository's radar, exchanges
-the store with its remote, and starts notifications.
+the store with its remote, starts notifications, and then has models add summaries and
+vectors.
 
 Settling and exchanging each have their own lock, and one process at a time does them. A
 command that writes in the meantime leaves a marker, or a commit, and this process
@@ -16,6 +17,7 @@ import sys
 import time
 
 from wc_cli.bridges import elsewhere
+from wc_cli.bridges.enrich import following
 from wc_cli.ledger.clock import now_ms, random_between
 from wc_cli.ledger.index import keeping
 from wc_cli.ledger.settle import settler
@@ -50,17 +52,18 @@ def main() -> None:
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
     env = dict(os.environ)
-    finished, settled = False, frozenset[str]()
+    finished, settled, written = False, frozenset[str](), frozenset[str]()
     for handle in map(int, handles):
         os.set_inheritable(handle, False)
         locks.sign(handle, "settling")
         result, finished = settler.settle_once(
             root, env, handle, _LONGEST_BURST_SECONDS
         )
-        settled = result.settled
+        settled, written = result.settled, result.written
     if not finished:
         latest = settler.settle(root, env)
-        settled |= latest.settled if latest is not None else frozenset()
+        if latest is not None:
+            settled, written = settled | latest.settled, written | latest.written
     elsewhere.inform_person(root, env)
     promptlines.remake(root, env)
     _refresh_radar(root, env)
@@ -78,14 +81,19 @@ def main() -> None:
         from wc_cli.run import exchanging  # 30 ms, for those who claim what they edit
 
         exchanging.send_claims(root, env)
+    # Last, because a model may take minutes.
+    if following.after_write(root, written, env):
+        latest = settler.settle(root, env)
+        if latest is not None:
+            keeping.update_when_settled(root, latest.settled)
+        exchange(root, env)
+        promptlines.remake(root, env)
 
 
 def _make_vectors(root: str, topics: set[str], env: Mapping[str, str]) -> None:
     """Make the vectors of new entries if the model is on this machine and the store has
     vectors. Like their words, these are collected first."""
     if topics and os.path.isfile(Layout(root).vectors):
-        from wc_cli.bridges.enrich import following  # 1 ms, for stores with vectors
-
         following.follow(root, topics, env)
 
 

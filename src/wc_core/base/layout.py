@@ -535,6 +535,12 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/enrich"
 
     @property
+    def unenriched(self) -> str:
+        """The folder with one file for each thread that was written here and waits for
+        a model, with the reason if one did not answer."""
+        return f"{self.local}/unenriched"
+
+    @property
     def graph_facts(self) -> str:
         """The facts about files, by blob id; see `wc_core.edits.graph.facts`."""
         return f"{self.graphs}/facts.json"

@@ -73,13 +73,14 @@ def test_an_entry_is_summarised_once_and_committed(
     assert report == [
         {
             "part": "summaries",
-            "done": 1,
+            "done": 2,
             "remaining": 0,
             "model": "small",
             "place": f"{server.host} (this machine)",
         }
     ]
-    (asked,) = server.asked
+    asked, of_thread = server.asked
+    assert "Own\nMine." in of_thread.fields["messages"][1]["content"]
     assert asked.headers["Authorization"] == "Bearer s3cret"
     assert asked.fields["messages"][1]["content"].startswith("About retries\n\nWe back")
     (line,) = lines(repo, "retries")
@@ -97,7 +98,7 @@ def test_a_dry_run_sends_nothing(repo: Repo, server: ModelServer) -> None:
     configure(repo, server)
     write(repo, "retries", "login")
     done = repo.ok("enrich", "--dry-run")
-    assert "2 entries" in done.out
+    assert "2 texts" in done.out
     assert f"would be sent to small at {server.host} (this machine)" in done.out
     assert server.asked == []
     assert repo.json("enrich", "login", "--limit", "1")["parts"][0]["done"] == 1
@@ -113,8 +114,8 @@ def test_a_dry_run_writes_nothing_and_waits_for_nobody(
     write(repo, "retries")
     layout = Layout(str(repo.store))
     with locks.locked(layout.enrich_lock, "wc enrich", 0.0, layout.root):
-        assert "Another wc enrich is running" in repo.wc("enrich").err
-        assert "1 entry" in repo.ok("enrich", "--dry-run").out
+        assert "are being made already" in repo.wc("enrich").err
+        assert "1 text" in repo.ok("enrich", "--dry-run").out
     os.remove(layout.enrich_lock)
     repo.ok("enrich", "--dry-run")
     assert not os.path.exists(layout.enrich_lock)
@@ -139,11 +140,11 @@ def test_the_doctor_says_where_entries_go(repo: Repo, server: ModelServer) -> No
     assert "enrich" not in repo.ok("doctor").out
     repo.ok("config", "--global", "set", "summaries.endpoint", "http://ai.example.org")
     said = repo.ok("doctor").out
-    assert "wc enrich sends nothing: a model server is set, but no model" in said
+    assert "nothing is sent to be summarised: a model server is set, but no" in said
     repo.ok("config", "--global", "set", "summaries.model", "small")
     said = repo.ok("doctor").out
     assert (
-        "wc enrich sends entries to ai.example.org (not encrypted), without a key, to "
+        "what is written is sent to ai.example.org (not encrypted), without a key, to "
         "be summarised by small"
     ) in said
     configure(repo, server)
@@ -242,7 +243,7 @@ def test_killed_and_continued(repo: Repo, server: ModelServer) -> None:
     process = subprocess.Popen([*machine.wc_words, "enrich"], cwd=repo.path, env=env)
     while len(server.asked) < 2:
         time.sleep(0.01)
-    assert "is running" in repo.fails(5, "enrich")
+    assert "are being made" in repo.fails(5, "enrich")
     while len(server.asked) < 3:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)

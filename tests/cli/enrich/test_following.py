@@ -53,10 +53,11 @@ def test_writes_are_followed_once_they_are_many(repo: Repo) -> None:
     assert eventually(lambda: count(repo) == 23)
 
 
-def test_a_store_without_vectors_gets_none_by_writing(repo: Repo) -> None:
-    for number in range(3):
-        repo.settled("new", f"t{number}", "--title", "x", env=ON)
-    assert not os.path.lexists(Layout(os.fspath(repo.store)).vectors)
+def test_a_write_is_followed_by_the_vectors_of_its_thread(repo: Repo) -> None:
+    repo.settled("new", "other", "--title", "x")
+    repo.settled("new", "login", "--title", "x")
+    repo.ok("say", "login", "--title", "y", env=BACKGROUND | ON)
+    assert eventually(lambda: count(repo) == 2)
 
 
 def test_a_search_that_misses_many_has_them_made(repo: Repo) -> None:

@@ -9,7 +9,7 @@ from wc_cli.bridges.enrich import oldervectors
 from wc_cli.bridges.enrich.vectors import VectorWriter
 from wc_cli.ledger.store import locks
 from wc_core.base.errors import WcError
-from wc_core.base.modelserver.endpoint import EndpointError
+from wc_core.base.modelserver.endpoint import USUAL, EndpointError
 from wc_core.base.values import NamedTuple
 from wc_core.lookup.index import keys
 from wc_core.reading.meaning.embedding import embedder
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
+    from wc_core.base.modelserver.endpoint import Patience
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.reading.meaning.embedding import Embedder
     from wc_core.reading.meaning.models import Model
@@ -59,9 +60,10 @@ def enrichment(
     model: Model,
     env: Mapping[str, str],
     report: Progress = _ignore_progress,
+    patience: Patience = USUAL,
 ) -> Enrichment:
     """Return the `Enrichment` of a store with a model."""
-    return Enrichment(reader, model, lambda: embedder(model, env), report)
+    return Enrichment(reader, model, lambda: embedder(model, env, patience), report)
 
 
 class Enrichment:

@@ -36,7 +36,9 @@ def enrich(
 
     place = place_text(Endpoint(model.endpoint, model.name)) if model.endpoint else ""
     report = EnrichReport(PART, model=model.name, place=place, dry_run=request.dry_run)
-    enrichment = enriching.enrichment(reader, model, env, _progress(request))
+    enrichment = enriching.enrichment(
+        reader, model, env, _progress(request), request.patience
+    )
     topics = [reader.find(topic) for topic in request.topics]
     if request.dry_run:
         entries = enrichment.plan(topics, request.limit, again=request.again)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+from wc_core.base.modelserver.endpoint import USUAL
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
 
@@ -11,23 +14,25 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.errors import WcError
-    from wc_core.base.modelserver.endpoint import Endpoint
+    from wc_core.base.modelserver.endpoint import Endpoint, Patience
 
 
 class EnrichRequest(NamedTuple):
-    """The threads to enrich, none for all, and at most how many entries (0: all). With
+    """The threads to enrich, none for all, and at most how many texts (0: all). With
     ``again``, also those that were enriched already. ``note`` is called with progress
-    messages."""
+    messages. After the ``deadline``, a monotonic time, no further text is sent."""
 
     topics: tuple[str, ...] = ()
     limit: int = 0
     dry_run: bool = False
     note: Callable[[str], None] = lambda _: None
     again: bool = False
+    patience: Patience = USUAL
+    deadline: float = math.inf
 
 
 class EnrichReport(NamedTuple):
-    """The result of a part: how many entries it enriched, how many it did not, and with
+    """The result of a part: how many texts it enriched, how many it did not, and with
     which model on which server; without a ``place``, in this process. ``off`` is why it
     did nothing at all. ``error`` ended it early."""
 
@@ -65,10 +70,10 @@ class EnrichReport(NamedTuple):
         place = f" at {self.place}" if self.place else ", in this process"
         server = f"{self.model}{place}"
         if self.dry_run:
-            entries = counted(self.remaining, "entry", "entries")
+            texts = counted(self.remaining, "text")
             verb = "would be sent to" if self.place else "are for"
             return (
-                f"{self.part}: {entries}, {self.characters} characters, {verb} {server}"
+                f"{self.part}: {texts}, {self.characters} characters, {verb} {server}"
             )
         ending = f", {self.remaining} left" if self.remaining else ""
         return f"{self.part}: {self.done} made by {server}{ending}"

@@ -36,7 +36,7 @@ class EnrichOptions(SpeakerOptions):
     summaries: bool = flag("--summaries", help="Only summaries.")
     meaning: bool = flag("--meaning", help="Only vectors.")
     again: bool = flag("--again", help="With --meaning: compute all of them again.")
-    limit: int = number("--limit", "At most this many entries (0: all).", short="-n")
+    limit: int = number("--limit", "At most this many texts (0: all).", short="-n")
     dry_run: bool = flag("--dry-run", help="Only show what would be sent where.")
 
 
@@ -51,7 +51,7 @@ def enrich(context: Context, options: EnrichOptions) -> None:
         options.again and options.meaning,
     )
     reports = _run(context, request, _parts(options))
-    is_changed = any(report.done for report in reports if report.part == summaries.PART)
+    is_changed = any(report.done for report in reports)
     notes = receipts.start_settling(context) if is_changed else []
     if options.json:
         parts = [report.to_json() for report in reports]
@@ -87,5 +87,6 @@ def _run(
             return [part(reader, chosen, env, request) for part in parts]
     except LockTimeoutError as error:
         raise LockTimeoutError(
-            "Another wc enrich is running.", "Run it again when that one is done."
+            "Summaries or vectors are being made already.",
+            "Run it again when that is done.",
         ) from error

@@ -141,13 +141,17 @@ def _page_version(topic: str, page: bytes | None) -> int:
 
 def merge_unknown_keys(metas: list[Meta | None]) -> Keys:
     """Merge the keys of other tools. A missing or unreadable meta does not count as
-    deleting them."""
+    deleting them. If both have a new summary, theirs replaces ours."""
     base_keys: dict[str, Any] = {}
     if metas[0] is not None:
         base_keys = dict(metas[0].unknown)
     our_keys, their_keys = (
         base_keys if meta is None else meta.unknown for meta in metas[1:]
     )
+    summary = their_keys.get(projections.SUMMARY)
+    if summary not in {None, base_keys.get(projections.SUMMARY)}:
+        own = {projections.SUMMARY, projections.SUMMARY_HASH}
+        our_keys = {key: our_keys[key] for key in our_keys if key not in own}
     return merge_keys(base_keys, our_keys, their_keys)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_cli.ledger.branch import commits
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
@@ -9,6 +11,7 @@ from wc_core.base.values import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from wc_cli.ledger.branch.commits import CommitChange, Committed
     from wc_cli.ledger.branch.compare import Compared
@@ -19,13 +22,14 @@ class RenderedThread(NamedTuple):
     """A thread rendered from ``log_size`` bytes of its log. ``files`` begins with the
     log, and is empty for a thread that another tool keeps. ``summaries`` are the bytes
     of the summaries file among them. ``log`` are the complete lines, see
-    `Thread.data`."""
+    `Thread.data`, ``unknown`` the keys of its meta that are not from the log."""
 
     topic: str
     log_size: int
     files: tuple[CommitChange, ...]
     summaries: bytes = b""
     log: bytes = b""
+    unknown: Mapping[str, Any] = MappingProxyType({})
 
 
 class CommitPlan(NamedTuple):

@@ -61,7 +61,8 @@ _USER_GIT_SECONDS = 1.0
 
 class Settlement(NamedTuple):
     """The result of settling: ``problems`` by thread, "" for the store itself, the
-    ``settled`` topics, and whether two histories were ``joined``. ``failed`` is why
+    ``settled`` topics, those of them ``written`` here, and whether two histories were
+    ``joined``. ``failed`` is why
     they were not; ``outvoted`` lists files of ours that were replaced by the other
     side's version. ``unread`` has the reason for each thread or file that is not
     applied, because it is too large."""
@@ -71,6 +72,7 @@ class Settlement(NamedTuple):
     outvoted: tuple[str, ...] = ()
     failed: str = ""
     settled: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
     unread: Mapping[str, str] = MappingProxyType({})
 
 
@@ -96,6 +98,7 @@ class Settler:
         # The threads whose log on the branch is too large; a join may change that.
         self.unread: set[str] = set()
         self.settled: set[str] = set()
+        self.written: set[str] = set()
 
     def _follower(self, handle: int | None) -> Follower | None:
         """The follower of the branch; ``None`` for a store that wc does not commit."""
@@ -140,7 +143,10 @@ class Settler:
         reports.write_report(self.layout, self.problems)
         unread = self.follower.unread if self.follower is not None else {}
         return result._replace(
-            problems=self.problems, settled=frozenset(self.settled), unread=unread
+            problems=self.problems,
+            settled=frozenset(self.settled),
+            written=frozenset(self.written),
+            unread=unread,
         )
 
     def _complete_user_operation(self, patience: float) -> str:
@@ -265,7 +271,8 @@ class Settler:
         files = [self._change(path, data) for path, data in contents.items()]
         files.insert(0, self._log_change(thread, complete))
         size = thread.log.size
-        return RenderedThread(topic, size, tuple(files), summaries, complete)
+        unknown = thread.snapshot.unknown
+        return RenderedThread(topic, size, tuple(files), summaries, complete, unknown)
 
     def _log_change(self, thread: Thread, complete: bytes) -> CommitChange:
         """The log of a thread as a file to commit. A line that is too long to be read
@@ -320,11 +327,18 @@ class Settler:
             size = size_of(self.layout.log(topic), self.layout.root)
             # Outside git, nothing was removed that would have to be restored.
             lacks = self.follower is not None and spared_lines(self.upkeep, topic)
-            grew = bool(thread.files) and self._summaries(topic) != thread.summaries
+            grew = bool(thread.files) and (
+                self._summaries(topic) != thread.summaries
+                or self.reader.meta(topic).unknown != thread.unknown
+            )
             if size == thread.log_size and not lacks and not grew:
                 authors.forget(self.layout, topic)
                 keeping.note_settled(self.layout, topic)
-                durable.remove(self.upkeep.marker(topic), self.layout.root)
+                # What came with the branch leaves an empty marker.
+                marker = self.upkeep.marker(topic)
+                if self.follower is None or size_of(marker, self.layout.root) > 0:
+                    self.written.add(topic)
+                durable.remove(marker, self.layout.root)
 
     def _forget(self, topic: str) -> None:
         """Remove the marker of a thread whose first entry was never written."""

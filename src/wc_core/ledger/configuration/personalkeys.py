@@ -154,7 +154,7 @@ KEYS = (
     Key(
         "summaries.endpoint",
         ADDRESS,
-        "The model server that wc enrich sends entries to; none: it sends nothing.",
+        "The model server that summarises what you write; none: nothing is sent.",
         field="summaries_endpoint",
     ),
     Key(

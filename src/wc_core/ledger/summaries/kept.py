@@ -65,9 +65,14 @@ NOTHING_KEPT = KeptSummaries()
 
 
 def text_hash(entry: Entry) -> str:
-    """Returns the hash of a summarised text: the title and the body."""
-    text = f"{entry.title}\n\n{entry.body}".encode(errors="replace")
-    digest = hashlib.new("sha256", text, usedforsecurity=False).hexdigest()
+    """Returns the hash of a summarised entry: its title and body."""
+    return hash_of(f"{entry.title}\n\n{entry.body}")
+
+
+def hash_of(text: str) -> str:
+    """Returns the hash of a summarised text."""
+    data = text.encode(errors="replace")
+    digest = hashlib.new("sha256", data, usedforsecurity=False).hexdigest()
     return digest[:_HASH_DIGITS]
 
 

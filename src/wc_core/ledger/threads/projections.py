@@ -42,9 +42,11 @@ if TYPE_CHECKING:
 VERSION = 1
 
 _KNOWN = frozenset(
-    {"id", "type", "topic", "title", "status", "ball", "summary", "wc"}
+    {"id", "type", "topic", "title", "status", "ball", "wc"}
     | {"last_updated", "entry_count"}
 )
+# The thread's summary by a model, and the hash of the text that the model was given.
+SUMMARY, SUMMARY_HASH = "summary", "summary_hash"
 
 
 class Shown(NamedTuple):
@@ -139,7 +141,7 @@ def render_meta(
         # The older tool has no value for a free ball: it would show a null as "None".
         "ball": holder_text(state.ball),
         "last_updated": state.updated_at,
-        "summary": state.summary,
+        SUMMARY: state.summary,
         "entry_count": state.entry_count,
     }
     own = {
@@ -196,6 +198,9 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     if not isinstance(fields, dict):
         return Damage("meta.json", 0, "shape", "not an object", lost=False)
     unknown = {key: value for key, value in fields.items() if key not in _KNOWN}
+    # No log has it, so it is kept as if another tool had written it.
+    if not _string(unknown.get(SUMMARY)):
+        unknown.pop(SUMMARY, None)
     base = read_base(fields)
     meta = Meta(
         base=base,
@@ -252,7 +257,7 @@ def read_base(fields: Mapping[str, Any]) -> Base:
         title=_string(fields.get("title")),
         status=normal_status(_string(fields.get("status"))),
         ball=ball if isinstance(ball, str) and not _is_free(ball) else None,
-        summary=_string(fields.get("summary")),
+        summary=_string(fields.get(SUMMARY)),
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol, TypeAlias
 
+    from wc_core.base.modelserver.endpoint import Patience
     from wc_core.reading.meaning.models import Model
     from wc_core.reading.meaning.scoring import Vectors
 
@@ -29,18 +30,16 @@ if TYPE_CHECKING:
 
 
 def embedder(
-    model: Model, env: Mapping[str, str], *, is_awaited: bool = False
+    model: Model, env: Mapping[str, str], patience: Patience | None = None
 ) -> Embedder:
-    """Returns the model, ready to use. ``is_awaited``: a user waits for it, so a server
-    is asked once, for a few seconds. Raises StorageError."""
+    """Returns the model, ready to use. Without ``patience``, a user waits: a server is
+    asked once, for a few seconds. Raises StorageError."""
     if model.is_local:
         return _own_model()
     # 16 ms, only for the model of a server
     from wc_core.reading.meaning import servermodel
 
-    if is_awaited:
-        return servermodel.ServerModel(model, env, servermodel.SHORT_PATIENCE)
-    return servermodel.ServerModel(model, env)
+    return servermodel.ServerModel(model, env, patience or servermodel.SHORT_PATIENCE)
 
 
 def query_embedder(
@@ -52,7 +51,7 @@ def query_embedder(
     known = {} if answers is None else answers
 
     def ask(texts: Sequence[str]) -> Vectors:
-        return embedder(model, env, is_awaited=True).vectors(texts)
+        return embedder(model, env).vectors(texts)
 
     def vectors(texts: Sequence[str]) -> Vectors:
         if len(texts) != 1:
