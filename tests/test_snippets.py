@@ -175,8 +175,8 @@ def is_ours(fields: dict[str, Any]) -> bool:
 @pytest.mark.parametrize(
     ("shown", "printed", "same"),
     [
-        ("saved login #0 (…)", "saved login #0 (01M80MDAESC3JT58YH5EQQW73V)", True),
-        ("saved login #1 (…)", "saved login #0 (01M80MDAESC3JT58YH5EQQW73V)", False),
+        ("saved login #0 …", "saved login #0 · ball: Pat", True),
+        ("saved login #1 …", "saved login #0 · ball: Pat", False),
         (
             "at 2026-01-31T12:00:00Z by 7b21979",
             "at 2026-11-22T03:22:18.077Z by 00ab3c4",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PRIZES = {
     "take": (2, 1000, 60, "{winner} (Pat) has the ball of race."),
     "if-ball": (4, 200, 10, "The ball of race is not free: Pat has it."),
-    "if-last": (4, 200, 10, "race has moved on: its last entry is {entry_id}, not "),
+    "if-last": (4, 200, 10, "race has moved on: its last entry is {idx}, not "),
 }
 
 
@@ -36,10 +36,10 @@ def test_exactly_one_wins(repo: Repo, kind: str) -> None:
     for told in said:
         assert sorted(code for _, code, _ in told) == [0, *[4] * (workers - 1)]
         ((winner, receipt),) = ((agent, text) for agent, code, text in told if not code)
-        entry_id = json.loads(receipt)["entry_id"]
+        saved = json.loads(receipt)
         winners.add(winner)
-        ids.append(entry_id)
-        expected = message.format(winner=winner, entry_id=entry_id)
+        ids.append(saved["entry_id"])
+        expected = message.format(winner=winner, idx=saved["idx"])
         for text in (text for _, code, text in told if code):
             assert text.startswith(expected)
     assert len(winners) > 1

@@ -49,7 +49,9 @@ class WriteOptions(SpeakerOptions):
         "Only if this name has the ball (or: me, anyone).",
         complete="agent",
     )
-    if_last: str = text("--if-last", "ENTRY", "Only if this is the last entry.")
+    if_last: str = text(
+        "--if-last", "ENTRY", "Only if this is the last entry: its number or id."
+    )
     lock_timeout: str = text(
         "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
     )

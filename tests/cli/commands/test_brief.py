@@ -36,9 +36,8 @@ CODEX, PAT = ("--as", "Codex"), ("--as", "Pat")
 
 
 def brief(repo: Repo, *words: str, env: Mapping[str, str] = SLOWLY) -> str:
-    """What it says, without what changes from run to run."""
-    told = repo.ok("brief", *words, env=env).out
-    return re.sub(r"\b[0-9A-HJKMNP-TV-Z]{26}\b", "ID", told)
+    """What it says."""
+    return repo.ok("brief", *words, env=env).out
 
 
 @pytest.fixture
@@ -69,7 +68,7 @@ def test_what_waits_comes_by_whose_move_it_is(busy: Repo) -> None:
         "Your move:\n"
         '- mine · OPEN · just now · 1 new · from "Pat" · here\n'
         "  > For Codex alone\n"
-        "  > Pat, ID: Go on\n"
+        "  > Pat: Go on\n"
         "\n"
         "For any Codex: first come, first served (wc take TOPIC):\n"
         '- offered · OPEN · just now · 1 new · from "Pat" · here\n'
@@ -278,7 +277,7 @@ def test_of_many_threads_less_is_shown(most: int) -> None:
     assert fitting.fit_brief(few, most) == few
 
 
-@pytest.mark.parametrize("title", [20, 45, 90])
+@pytest.mark.parametrize("title", [35, 45, 90])
 def test_the_room_that_titles_leave_is_for_summaries(title: int) -> None:
     last = LastEntry("01M80FZ83K0PKHTM00QRHZNW7K", "Eve (pat)", "l" * 40, "s" * 200)
     item = BriefItem("request-17", "t" * title, "OPEN", "Claude Code", 0, 9, last)
@@ -303,7 +302,7 @@ def test_the_last_entry_is_summarised(repo: Repo) -> None:
     told = brief(repo)
     assert (
         "  > Retries\n"
-        "  > Codex (Pat), ID: Found · The server limits requests, as it says.\n"
+        "  > Codex (Pat): Found · The server limits requests, as it says.\n"
     ) in told
     (mine,) = repo.json("brief", env=SLOWLY)["mine"]["threads"]
     assert mine["last"]["summary"] == "The server limits requests, as it says."

@@ -42,7 +42,7 @@ WITHOUT_TOPIC = {
 @pytest.mark.parametrize("name", WITHOUT_TOPIC)
 def test_a_write_takes_the_thread_of_the_worktree(login: Repo, name: str) -> None:
     said = login.ok(*WITHOUT_TOPIC[name]).out
-    assert said.startswith("login: saved #1 ("), said
+    assert said.startswith("login: saved #1 ·"), said
     assert len(login.entries("login")) == 2
     assert len(login.entries("docs")) == 1
 
@@ -76,7 +76,7 @@ def test_a_missing_status_is_answered_with_those_that_exist(login: Repo) -> None
 
 
 def test_with_a_topic_the_receipt_is_as_before(login: Repo) -> None:
-    assert login.ok("ack", "login").out.startswith("saved login #1 (")
+    assert login.ok("ack", "login").out.startswith("saved login #1 ·")
 
 
 def test_stats_of_all_need_no_topic(login: Repo) -> None:
@@ -112,7 +112,7 @@ def test_of_several_threads_the_only_one_of_mine_is_taken(
     )
     assert login.ok("whose").out.startswith("login-ui: your move")
     assert login.ok("stats").out.startswith("login-ui: x\n")
-    assert login.ok(*WITHOUT_TOPIC[name]).out.startswith("login-ui: saved #1 (")
+    assert login.ok(*WITHOUT_TOPIC[name]).out.startswith("login-ui: saved #1 ·")
     assert len(login.entries("login")) == 1
 
 
@@ -325,7 +325,7 @@ def test_whose_move_it_is_as_json(login: Repo) -> None:
 def test_a_thread_is_closed_with_what_was_decided(repo: Repo) -> None:
     repo.ok("new", "docs", "-m", "Write it")
     said = repo.ok("close", "docs", "-m", "Done", "-m", "All.", "--decision", "In HTML")
-    assert [line.partition(" (")[0] for line in said.out.splitlines()] == [
+    assert [line.partition(" ·")[0] for line in said.out.splitlines()] == [
         "saved docs #1",
         "saved docs #2",
     ]
@@ -346,7 +346,7 @@ def test_closing_needs_no_text_and_no_topic(login: Repo) -> None:
 
 def test_both_receipts_begin_with_the_topic_that_was_left_out(login: Repo) -> None:
     said = login.ok("close", "-m", "x", "--decision", "y").out.splitlines()
-    assert [line.partition(" (")[0] for line in said] == [
+    assert [line.partition(" ·")[0] for line in said] == [
         "login: saved #1",
         "login: saved #2",
     ]

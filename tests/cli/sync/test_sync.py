@@ -329,6 +329,17 @@ def test_a_remote_that_is_gone_and_back(pair: Pair) -> None:
     assert pair.remote_tip() == a.tip()
 
 
+def test_the_number_in_a_receipt_is_that_of_after_the_exchange(pair: Pair) -> None:
+    a, b = pair.a, pair.b
+    before = len(a.ok("read", "auth", "--json").json["entries"])
+    b.ok("say", "auth", "--title", "Older, and not here yet", "--sync")
+    done = a.ok("say", "auth", "--title", "Newer", "--sync")
+    assert done.out.startswith(f"saved auth #{before + 1} ·")
+    read = a.ok("read", "auth", "--from", f"{before + 1}", "--json").json
+    (entry,) = read["entries"]
+    assert (entry["idx"], entry["title"]) == (before + 1, "Newer")
+
+
 @pytest.mark.parametrize("how", ["timeout", "variable", "settings", "say"])
 def test_a_remote_that_hangs_is_waited_for_and_no_longer(pair: Pair, how: str) -> None:
     a = pair.a

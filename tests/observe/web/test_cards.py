@@ -265,11 +265,11 @@ def test_the_answer_to_a_question_is_the_first_command(
     ]
     both = site.get("threads/both")
     assert copied.findall(both)[:3] == [
-        f"wc answer both {first.id}",
-        f"wc answer both {second.id}",
+        "wc answer both 1",
+        "wc answer both 2",
         "wc say both",
     ]
-    assert f"wc answer both {second.id} answer Codex: {second.title}" in words(both)
+    assert f"wc answer both 2 answer Codex: {second.title}" in words(both)
 
 
 def test_related_threads_are_found_at_once_or_on_request(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 9_999
 # The least text of a thread besides its title, and of its last entry besides its
 # summary.
-_ITEM_FRAME, _WORDS_FRAME = len("-  · OPEN\n  > \n"), len("  > , : \n")
+_ITEM_FRAME, _WORDS_FRAME = len("-  · OPEN\n  > \n"), len("  > : \n")
 # The most characters of a thread's title and of its last entry's words. Tried in this
 # order until all threads fit.
 _SHORTER = ((100, 100), (80, 80), (70, 60), (60, 40), (60, 0), (40, 0))
@@ -122,10 +122,8 @@ def _least_length(brief: Brief) -> int:
     for item in (item for part in brief.parts.values() for item in part.items):
         length += _ITEM_FRAME + len(item.topic) + min(len(item.title), TITLE_WIDTH)
         if summary := item.last.summary:
-            names = min(len(item.last.author), NAME_WIDTH) + min(
-                len(item.last.id), NAME_WIDTH
-            )
-            length += _WORDS_FRAME + names + min(len(summary), SUMMARY_WIDTH)
+            length += _WORDS_FRAME + min(len(item.last.author), NAME_WIDTH)
+            length += min(len(summary), SUMMARY_WIDTH)
     return length
 
 

@@ -146,7 +146,7 @@ def _item(item: BriefItem, name: str) -> Iterator[str]:
     if words := _last_words(item):
         author = one_line(item.last.author, NAME_WIDTH)
         came = f", {way_text(item.last.via)}" if item.last.via else ""
-        yield f"  > {author}, {one_line(item.last.id, NAME_WIDTH)}{came}: {words}"
+        yield f"  > {author}{came}: {words}"
 
 
 def _last_words(item: BriefItem) -> str:

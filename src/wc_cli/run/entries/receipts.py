@@ -39,6 +39,7 @@ def settle_after_write(
     notes = [*receipt.notes]
     if is_inline:
         notes.extend(start_settling(context, sync=sync))
+        receipt = receipt._replace(idx=_number_now(context, receipt))
     marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
     committed = is_inline and committing and not os.path.lexists(marker)
     notes.extend(_trouble_notes(layout))
@@ -66,6 +67,17 @@ def settle_after_write(
         stays_here=stays_here,
         notes=tuple(notes),
     )
+
+
+def _number_now(context: Context, receipt: Receipt) -> int:
+    """Return the entry's number after an exchange: older entries may have come."""
+    reader = context.reader
+    with contextlib.suppress(WcError, ValueError):
+        thread = reader.find(receipt.topic)
+        if reader.snapshot(thread).state.entry_count > receipt.idx + 1:
+            ids = [entry.id for entry in reader.thread(thread).entries]
+            return ids.index(receipt.entry_id)
+    return receipt.idx
 
 
 def _snapshots(context: Context, layout: Layout, receipt: Receipt) -> list[spawn.Task]:
@@ -246,15 +258,16 @@ def print_receipt(
     except (StorageError, BrokenPipeError) as error:
         # The entry is on disk; retrying would write it twice.
         output.discard_output()
-        output.remark(f"note: saved as {receipt.entry_id}, but: {one_line(str(error))}")
+        saved = one_line(f"{receipt.topic} #{receipt.idx}")
+        output.remark(f"note: saved {saved}, but: {one_line(str(error))}")
     for note in receipt.notes:
         output.remark(f"note: {one_line(note)}")
 
 
 def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
-    saved = f"saved {receipt.topic} #{receipt.idx} ({receipt.entry_id})"
+    saved = f"saved {receipt.topic} #{receipt.idx}"
     if topic_first:
-        saved = f"{receipt.topic}: saved #{receipt.idx} ({receipt.entry_id})"
+        saved = f"{receipt.topic}: saved #{receipt.idx}"
     ball = f"ball: {holder_text(receipt.ball)}"
     if receipt.ball != receipt.previous_ball and receipt.idx:
         ball = (

@@ -179,10 +179,12 @@ class Proposal(NamedTuple):
     def check_conditions(self) -> None:
         """Refuse if ``--if-last`` or ``--if-ball`` does not hold."""
         state, draft = self.state, self.draft
-        if draft.if_last and draft.if_last != state.last_id:
+        number = f"{state.entry_count - 1}" if state.entry_count else "none"
+        named = draft.if_last.removeprefix("#")
+        if draft.if_last and named not in {number, state.last_id}:
             raise ConflictError(
-                f"{draft.topic} has moved on: its last entry is "
-                f"{state.last_id or 'none'}, not {draft.if_last}.",
+                f"{draft.topic} has moved on: its last entry is {number}, not "
+                f"{draft.if_last}.",
                 f"Read what is new first: wc read {draft.topic}",
             )
         if draft.if_ball and not self._has_ball(draft.if_ball):

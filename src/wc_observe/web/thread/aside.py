@@ -195,8 +195,9 @@ def _answers(context: AsideContext, topic: str) -> Iterator[tuple[str, str]]:
     viewer = context.store.viewer
     questions = context.thread.state.questions
     pending = [question for question in questions if viewer.holds(question.asked)]
+    numbers = {entry.id: idx for idx, entry in enumerate(context.thread.entries)}
     for question in pending:
-        number = f" {quoted(question.id)}" if len(pending) > 1 else ""
+        number = f" {numbers.get(question.id, 'N')}" if len(pending) > 1 else ""
         title = one_line(question.title, _WIDTH)
         yield f"wc answer {topic}{number}", f"answer {question.asker}: {title}"
 
