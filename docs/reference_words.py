@@ -46,8 +46,8 @@ why: see [messages](sync.md#what-the-messages-mean)."""
 
 EXAMPLES = {
     "say": (
-        "wc say login -m 'Which hash?' -m 'The old one is SHA-1.'",
         "wc say login -m 'Fixed, please review' --role implementer --to Codex",
+        "wc say login -m 'Which hash?' -m 'The old one is SHA-1.'",
         "wc say login -m 'Needed tonight' --sync",
         "wc say login -m 'Look at these' --file src/auth.py --file ui.py --pr 12",
         "git diff --stat | wc say login -m 'What I changed' --body -",
@@ -286,7 +286,8 @@ ENDLESS = {
 REMARKS = {
     "say": """\
 The ball goes to `--to`, else to your counterpart. If someone else has it, the entry is
-saved and the ball stays; see [the ball](store.md#the-ball). A topic that does not exist
+saved and the ball stays, with exit status 9 if `--to` names someone; see [the
+ball](store.md#the-ball). A topic that does not exist
 yet becomes a new thread.
 
 The topic may be left out where the [status line](statusline.md) names exactly one
@@ -497,5 +498,5 @@ EXIT_TEXT = """\
 Scripts and agents may rely on these and on the code strings, which the MCP server
 uses, too. With `--json` the error is JSON on standard error:
 `{"error": {"code": …, "message": …, "hint": …}}`. A write that fails has written
-nothing.
+nothing; only with exit 9 the entry is saved: do not write it again.
 """

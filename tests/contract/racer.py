@@ -131,12 +131,12 @@ def _writer(number: int, given: dict[str, Any]) -> dict[str, Any]:
         writing = words[0] not in _READING
         words += given["options"] if writing else []
         answer = wc(*words, "--as", f"Agent{number}", "--json")
-        if answer[0] == 4 and writing:
+        if writing and answer[0] in {0, 9}:  # 9: without the ball, but saved
+            said["acked"].append([topic, json.loads(answer[1])["entry_id"]])
+        elif writing and answer[0] == 4:
             said["refused"].append(error_of(answer)["message"])
         elif answer[0]:
             said["wrong"].append([words, *answer])
-        elif writing:
-            said["acked"].append([topic, json.loads(answer[1])["entry_id"]])
     return said
 
 

@@ -397,7 +397,8 @@ def test_a_prompt_at_each_call_of_a_write(
         kept = prompt.says()
         if dies:
             assert kept == prompt.says_afresh(), at
-            repo.ok("say", "main", "--title", "T", "--to", holder, "--force")
+            words = ("handoff", "main", "--to", holder, "--reason", "x", "--force")
+            repo.ok(*words)
         assert [prompt.says(), prompt.says()] == [prompt.truth()] * 2, at
 
 

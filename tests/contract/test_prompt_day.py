@@ -84,8 +84,8 @@ def test_few_prompts_of_a_day_start_python(day: Day, prompts: int, writes: int) 
         is_own = dice.random() < OWN
         if number in moments:
             who = {} if is_own else CLAUDE
-            to = ("--to", dice.choice(("Pat", "Claude")), "--force")
-            home.ok("say", "main", "--title", "T", *to, env={**background, **who})
+            words = ("--to", dice.choice(("Pat", "Claude")), "--reason", "x", "--force")
+            home.ok("handoff", "main", *words, env={**background, **who})
             if not is_own:
                 day.settle()
         env = {} if is_own else dice.choice(({}, CLAUDE))

@@ -13,7 +13,7 @@ from wc_cli.run.entries import body, receipts
 from wc_cli.run.entries.commits import commit_id
 from wc_cli.run.entries.paths import repository_path
 from wc_cli.run.options import REQUIRED, Options, argument, command, flag, text, texts
-from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.errors import FindingsError, InvalidInputError, WcError
 from wc_core.base.layout import new_topic
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
@@ -493,11 +493,16 @@ def _write_text_entry(
 
 
 def write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:
-    """Write the entry, start settling, and print the receipt."""
+    """Write the entry, start settling, and print the receipt. Raises FindingsError
+    after that if the ball did not go to whom ``--to`` names."""
     receipt = saved_entry(context, options, draft)
     receipts.print_receipt(
         receipt, as_json=options.json, topic_first=context.took_local_topic
     )
+    if receipt.not_passed:
+        raise FindingsError(
+            f"The entry is saved, but {receipt.not_passed}.", receipt.hint
+        )
 
 
 def saved_entry(context: Context, options: WriteOptions, draft: Draft) -> Receipt:

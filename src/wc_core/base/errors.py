@@ -94,7 +94,7 @@ class OfflineError(WcError):
 
 
 class FindingsError(WcError):
-    """Something needs a human; it was listed on standard output."""
+    """Something listed needs a human; or the entry is saved, but `--to` is not done."""
 
     code = "FINDINGS"
     exit_code = 9

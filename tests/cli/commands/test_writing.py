@@ -358,9 +358,58 @@ def test_an_ack_without_a_title_has_the_default_one(
 def test_a_say_can_close(repo: Repo) -> None:
     begin(repo, to=PAT)
     words = ["say", "auth", "--title", "Shipped", "--status", "CLOSED", "--to", "Codex"]
-    said = receipt(repo, *words)
-    assert (said["ball"], said["status"]) == (None, "CLOSED")
-    assert said["notes"] == ["closing frees the ball; it does not go to Codex"]
+    done = repo.wc(*words, "--json")
+    assert (done.code, done.error["code"]) == (9, "FINDINGS")
+    said = done.json
+    assert (said["ball"], said["status"], said["notes"]) == (None, "CLOSED", [])
+    assert said["not_passed"] == "closing frees the ball, and it did not go to Codex"
+    assert said["hint"] == done.error["hint"]
+    repo.ok("say", "auth", "--reopen", "--to", "Codex", "-m", "…", "--force")
+    assert repo.json("read", "auth")["ball"] == "Codex"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            ("say", "auth", "-m", "x", "--to", "Codex", "--force"),
+            "To pass it on for them: wc handoff auth --to Codex --reason '…'",
+        ),
+        (
+            ("done", "auth", "-m", "x", "--to", "anyone"),
+            "To pass it on for them: wc handoff auth --to anyone --reason '…'",
+        ),
+        (
+            ("say", "auth", "-m", "x", "--to", "me"),
+            "To take it: wc take auth --reason '…'",
+        ),
+        (
+            ("set-status", "auth", "IN_REVIEW", "--to", "asker"),
+            "To pass it on for them: wc handoff auth --to asker --reason '…'",
+        ),
+        (("say", "auth", "-m", "x", "--to", "Claude Code"), ""),
+        (("say", "auth", "-m", "x"), ""),
+        (("done", "auth", "-m", "x"), ""),
+        (("ask", "auth", "-m", "x", "--to", "Codex", "--force"), ""),
+    ],
+)
+def test_a_ball_that_stays_despite_to_is_told_by_the_exit_status(
+    repo: Repo, words: tuple[str, ...], hint: str
+) -> None:
+    begin(repo, to="Claude Code")
+    done = repo.wc(*words, "--as", "Cursor", "--key", "once", "--json")
+    again = repo.wc(*words, "--as", "Cursor", "--key", "once")
+    assert (done.code, again.code) == (9, 9) if hint else (0, 0)
+    said = done.json
+    assert (said["idx"], said["ball"]) == (1, "Claude Code")
+    assert said.get("hint", "") == hint
+    assert again.out.startswith("saved auth #1 · ball: Claude Code")
+    if hint:
+        message = f"The entry is saved, but {said['not_passed']}."
+        assert done.error == {"code": "FINDINGS", "message": message, "hint": hint}
+        assert again.err.endswith(f"wc: {message}\n    {hint}\n")
+        assert not any("stays with" in note for note in said["notes"])
+    assert len(repo.entries("auth")) == 2
 
 
 def test_other_statuses_leave_the_ball(repo: Repo) -> None:

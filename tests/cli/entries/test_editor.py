@@ -312,6 +312,20 @@ def test_saving_the_title_as_it_was_given_is_enough(repo: Repo) -> None:
     assert titles(repo) == [("Given", "")]
 
 
+def test_what_is_saved_is_not_kept_because_the_ball_stays(
+    repo: Repo, scratch: Path
+) -> None:
+    repo.ok("new", "auth", "-m", "x", "--to", "Claude Code", "--force")
+    env = {"EDITOR": script("path.write_text('Typed')")["EDITOR"]}
+    words = ("say", "auth", "--to", "Codex", "--force")
+    code, shown = at_terminal(repo, *words, env=env)
+    assert code == 9
+    assert "The entry is saved, but the ball stays with Claude Code" in shown
+    assert "is kept in" not in shown
+    assert [*scratch.iterdir()] == []
+    assert [title for title, _ in titles(repo)] == ["x", "Typed"]
+
+
 def test_cancelled_as_json(repo: Repo) -> None:
     repo.ok("init")
     code, shown = at_terminal(repo, "say", "auth", "--json", env=LEFT["at once"])

@@ -41,7 +41,8 @@ class Receipt(NamedTuple):
     pushed; usually empty. ``stays_here``: nothing will push it by itself.
     ``is_new_status`` says whether it changed the status, and ``deed`` what the entry
     did besides; JSON has none of these. ``approved_commit`` is what it approved, if
-    that is anything.
+    that is anything. ``not_passed`` is why the ball did not go to whom the author
+    named, and ``hint`` the command that passes it anyway; usually empty.
     """
 
     topic: str
@@ -58,13 +59,15 @@ class Receipt(NamedTuple):
     stays_here: bool = False
     deed: str = ""
     approved_commit: str = ""
+    not_passed: str = ""
+    hint: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
         for name in ("is_new_status", "deed", "stays_here"):
             del fields[name]
-        for name in ("carried", "approved_commit"):
+        for name in ("carried", "approved_commit", "not_passed", "hint"):
             if not fields[name]:
                 del fields[name]
         fields["notes"] = list(self.notes)

@@ -249,7 +249,8 @@ class StoreWriter:
             thread = lockedthread.read(self.reader, draft)
         if draft.key and (receipt := thread.receipt_for(draft.key)):
             self._flush_log(topic)
-            return receipt._replace(topic=aliases.name_of(self.reader, thread.state))
+            topic = aliases.name_of(self.reader, thread.state)
+            return self._judged(receipt._replace(topic=topic), draft, thread.state)
         if not thread.exists:
             self.upkeep.status.complete_names()
         draft, move = self._decided(draft, thread, source.now_ms())
@@ -270,7 +271,21 @@ class StoreWriter:
             # Until the entry is committed, a user's git may remove it from the log.
             durable.append_unflushed(self.upkeep.marker(topic), line, root)
         receipt = self._finish(entry, move, thread, size)
+        receipt = self._judged(receipt, draft, thread.state)
         return receipt if is_recorded else _as_unrecorded(receipt)
+
+    def _judged(self, receipt: Receipt, draft: Draft, before: model.State) -> Receipt:
+        """The receipt, with whether the ball went to whom the draft names."""
+        after = before._replace(ball=receipt.ball, status=receipt.status)
+        draft = draft._replace(topic=receipt.topic)
+        me = self.author.identity.name
+        reason, remedy = moves.unmet(after, draft, me, self.rules)
+        if not reason:
+            return receipt
+        told = f"{reason}; {remedy}"
+        notes = tuple(note for note in receipt.notes if note != told)
+        hint = f"{remedy[0].upper()}{remedy[1:]}"
+        return receipt._replace(not_passed=reason, hint=hint, notes=notes)
 
     def _record_written(self, entry: Entry, line: bytes) -> bool:
         """Record that an entry was written here, before it can be read. Returns whether

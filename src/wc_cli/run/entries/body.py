@@ -6,7 +6,7 @@ import os
 import sys
 
 from wc_cli.run.output import remark
-from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError
 from wc_core.base.layout import nearest_slug
 from wc_core.base.lean.contextlib import contextmanager
 from wc_core.base.phrases import quoted
@@ -212,6 +212,9 @@ def entry_text(
     edited = editors.edited_text(editor, before or written, around)
     try:
         yield _checked(draft._replace(title=edited.title, body=edited.body), command)
+    except FindingsError:
+        edited.discard()  # it is saved
+        raise
     except BaseException:
         remark(f"note: what you wrote is kept in {edited.path}")
         raise

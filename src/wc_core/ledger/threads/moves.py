@@ -91,7 +91,7 @@ def _say(proposal: Proposal) -> Move:
     if not proposal.state.entry_count and proposal.state.ball is None:
         return Move(proposal.addressee_or_me(), status or OPEN)
     if not proposal.may_pass:
-        return Move(None, status, (_out_of_turn_note(proposal),))
+        return _out_of_turn(proposal, status)
     ball = proposal.next_holder()
     if ball == FREE and not proposal.draft.to:
         # There is no one to pass it to, and only who means to free it does so.
@@ -112,18 +112,42 @@ def _done(proposal: Proposal) -> Move:
     return _say(proposal._replace(draft=draft))
 
 
-def _out_of_turn_note(proposal: Proposal) -> str:
-    """The note for an author who wrote without having the ball."""
+def unmet(state: State, draft: Draft, me: Name, settings: Settings) -> tuple[str, str]:
+    """Return why the ball is not with whom a draft names, in the ``state`` after its
+    entry, and the command that passes it anyway; both are empty if it is there."""
+    word = draft.to.casefold()
+    named = {ME: str(me), ASKER: state.asker}.get(word, draft.to)
+    is_met = state.ball is not None and settings.directory.same(named, state.ball)
+    if word in FREE_WORDS:
+        is_met = state.ball is None
+    if is_met or not word or draft.kind:
+        return "", ""
+    return _elsewhere(Proposal(state, draft, me, settings))
+
+
+def _elsewhere(proposal: Proposal) -> tuple[str, str]:
+    """Where the ball is, if the author could not pass it, and the command that does."""
     draft, holder = proposal.draft, proposal.holder
+    if proposal.is_closed:
+        return f"closing frees the ball, and it did not go to {draft.to}", (
+            f"to pass it on: wc say {draft.topic} --reopen --to {quoted(draft.to)} "
+            "-m '…'"
+        )
     if not draft.to or draft.to.casefold() == ME:
-        return f"the ball stays with {holder}; to take it: {proposal.take_command}"
+        return f"the ball stays with {holder}", f"to take it: {proposal.take_command}"
     named = proposal.state.asker if draft.to.casefold() == ASKER else draft.to
     if proposal.settings.directory.same(named, holder):
-        return f"{holder} already has the ball"
-    return (
-        f"the ball stays with {holder} and did not go to {draft.to}; to pass it on "
-        f"for them: wc handoff {draft.topic} --to {quoted(draft.to)} --reason '…'"
+        return f"{holder} already has the ball", ""
+    return f"the ball stays with {holder} and did not go to {draft.to}", (
+        f"to pass it on for them: wc handoff {draft.topic} --to {quoted(draft.to)} "
+        "--reason '…'"
     )
+
+
+def _out_of_turn(proposal: Proposal, status: str | None) -> Move:
+    """A contribution of an author who does not have the ball, which stays."""
+    note = "; ".join(filter(None, _elsewhere(proposal)))
+    return Move(None, status, (note,))
 
 
 def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
@@ -155,9 +179,7 @@ def _reopen(proposal: Proposal) -> Move:
 def _close(proposal: Proposal) -> Move:
     """An entry that closes the thread, which frees the ball whatever ``--to`` says."""
     proposal.check_may_end("close", CLOSED)
-    to = proposal.draft.to
-    notes = (f"closing frees the ball; it does not go to {to}",) if to else ()
-    return Move(FREE, CLOSED, notes)
+    return Move(FREE, CLOSED)
 
 
 def _handoff(proposal: Proposal) -> Move:
@@ -219,7 +241,7 @@ def _set_status(proposal: Proposal) -> Move:
         return Move(None, status)
     proposal.check_policy()
     if not proposal.may_pass:
-        return Move(None, status, (_out_of_turn_note(proposal),))
+        return _out_of_turn(proposal, status)
     return Move(proposal.addressee(), status)
 
 
