@@ -46,7 +46,7 @@ why: see [messages](sync.md#what-the-messages-mean)."""
 
 EXAMPLES = {
     "say": (
-        "wc say login -m 'Fixed, please review' --role implementer --to Codex",
+        "wc say hash -m 'Fixed, please review' --role implementer --to Codex",
         "wc say login -m 'Which hash?' -m 'The old one is SHA-1.'",
         "wc say login -m 'Needed tonight' --sync",
         "wc say login -m 'Look at these' --file src/auth.py --file ui.py --pr 12",
