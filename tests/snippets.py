@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[1]
-# Pages beside docs/. Templates of GitHub's are none: they are forms.
-TOP_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+# Pages beside docs/. Templates of GitHub's are none: they are forms. Neither is the
+# changelog: commands, options and pages that it names may be gone.
+TOP_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 # The repository that a page begins in: in the home folder, as docs/README.md says.
 REPOSITORY = "home/app"
 # Whose home folder paths are in, on the pages.
