@@ -106,7 +106,7 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     report = examine_store(context, is_all=options.all)._replace(repaired=repaired)
     report = _with_graph(report, is_all=options.all)
     report = _with_meaning(report, context, is_all=options.all)
-    report = report._replace(notes=(*report.notes, *_login_notes(context)))
+    report = report._replace(notes=(*report.notes, *_own_notes(context)))
     if report.findings:
         # A failed step matters only as the cause of a remaining finding.
         report = report._replace(findings=(*report.findings, *failures))
@@ -395,6 +395,14 @@ def _hook_notes(context: Context) -> Iterator[str]:
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
         yield from (f"hooks: {problem}" for problem in hookstate.hook_problems(site))
+
+
+def _own_notes(context: Context) -> Iterator[str]:
+    """Yield notes about this person's machine: they need no store."""
+    path = preferences.path_of(context.env)
+    for key in preferences.load(context.env).ignored:
+        yield f"{path}: {key} has no effect: remove or correct it"
+    yield from _login_notes(context)
 
 
 def _login_notes(context: Context) -> Iterator[str]:

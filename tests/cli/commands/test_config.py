@@ -177,3 +177,17 @@ def test_a_variable_that_overrides_it_is_mentioned(repo: Repo) -> None:
     done = repo.ok("config", "set", "sync.limit", "9", env=env)
     assert "sync.limit = 7" in done.out
     assert "WATERCOOLER_LIMIT overrides it" in done.err
+
+
+def test_a_preference_that_is_not_known_is_named_and_left_alone(repo: Repo) -> None:
+    file = repo.machine.home / ".config/watercooler/config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[inbox]\nsound = true\nstatusline = true\n")
+    assert repo.wc("config", "--global", "list").err == (
+        "note: inbox.sound has no effect\n"
+    )
+    repo.ok("config", "--global", "set", "inbox.statusline", "false")
+    assert "sound = true" in file.read_text()
+    assert repo.fails(2, "config", "--global", "set", "inbox.sound", "false")
+    note = f"note: {file}: inbox.sound has no effect: remove or correct it\n"
+    assert note in repo.wc("doctor").out

@@ -244,8 +244,11 @@ def _plain(value: Any) -> str:
 def _remark_damage(context: Context, options: ConfigOptions) -> None:
     """Report files that are ignored, and keys that have no effect."""
     if options.personal:
-        if problem := preferences.load(context.env).problem:
-            remark(f"note: {one_line(problem)}")
+        own = preferences.load(context.env)
+        if own.problem:
+            remark(f"note: {one_line(own.problem)}")
+        for key in own.ignored:
+            remark(f"note: {one_line(key)} has no effect")
         return
     settings = context.settings
     if settings.damage is not None:

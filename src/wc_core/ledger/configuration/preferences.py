@@ -40,7 +40,8 @@ class Preferences(NamedTuple):
     ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
     ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server
     whose ``meaning_model`` makes vectors with ``meaning_dimensions`` numbers (0: any).
-    ``fields`` are the tables of the file.
+    ``fields`` are the tables of the file, ``ignored`` the keys in it that this version
+    does not know.
 
     ``problem`` is why it cannot be used; then there are no preferences.
     """
@@ -48,6 +49,7 @@ class Preferences(NamedTuple):
     defaults: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     quiet: tuple[int, int] | None = None
     fields: Mapping[str, Any] = MappingProxyType({})
+    ignored: tuple[str, ...] = ()
     problem: str = ""
     left_out: tuple[str, ...] = ()
     shows_elsewhere: bool = False
@@ -124,13 +126,18 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
     from wc_core.ledger.configuration import personalkeys
 
     values: dict[str, Any] = {}
+    ignored = []
     for table, names in fields.items():
+        if table not in {key.parts[0] for key in personalkeys.KEYS}:
+            ignored.append(table)
+            continue
         if not isinstance(names, dict):
             raise ValueError(f"[{table}] is not a table")  # noqa: TRY004 - of a file
         for name, value in names.items():
             key = keys.find((table, name), personalkeys.KEYS)
             if key is None:
-                raise ValueError(f"there is no preference {table}.{name}")
+                ignored.append(f"{table}.{name}")
+                continue
             checked = keys.checked(key, value)
             if key.is_open:
                 values.setdefault(key.field, {})[name] = checked
@@ -138,4 +145,4 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
                 values[key.field] = keys.minutes(checked)
             else:
                 values[key.field] = checked
-    return Preferences(fields=fields, **values)
+    return Preferences(fields=fields, ignored=tuple(ignored), **values)
