@@ -11,11 +11,11 @@ calls most of them. For type checkers, this is `typing.NamedTuple`.
 
 from __future__ import annotations
 
-__all__ = ["NamedTuple"]
+__all__ = ["NamedTuple", "known_fields"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, NamedTuple  # noqa: TID251
 else:
     try:
@@ -155,3 +155,9 @@ else:
         "_replace": _replace,
         "_asdict": _asdict,
     }
+
+
+def known_fields(kind: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``values`` for which a class has a field: in a file, another version of wc
+    may have left more. Raises AttributeError for anything but a mapping."""
+    return {name: value for name, value in values.items() if name in kind._fields}

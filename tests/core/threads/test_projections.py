@@ -39,13 +39,17 @@ OWN_KEYS = {"id", "type", "topic", "title", "status", "ball", "summary", "wc"} |
 unknown_keys = st.dictionaries(
     texts.filter(lambda key: key not in OWN_KEYS), json_values, max_size=4
 )
+later_keys = st.fixed_dictionaries(
+    {}, optional={"wc": st.fixed_dictionaries({"later": json_values})}
+)
 
 
 @relaxed
-@given(states, st.integers(0, 1 << 40), unknown_keys)
-def test_meta_gives_back_the_state_and_keys_of_other_tools(
-    state: State, size: int, unknown: dict[str, Any]
+@given(states, st.integers(0, 1 << 40), unknown_keys, later_keys)
+def test_meta_gives_back_the_state_and_keys_of_other_tools_and_versions(
+    state: State, size: int, unknown: dict[str, Any], later: dict[str, Any]
 ) -> None:
+    unknown |= later
     data = render_meta(state, size, unknown)
     meta = read_meta("t", data)
     assert isinstance(meta, Meta)

@@ -12,7 +12,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import safe_name
 from wc_core.base.lean import json
-from wc_core.base.values import NamedTuple
+from wc_core.base.values import NamedTuple, known_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def load_record(folder: str, name: str, root: str) -> CallRecord | None:
     fields = _fields(f"{folder}/{name}", root)
     try:
         pending = tuple(map(str, fields["pending"]))
-        record = CallRecord(**{**fields, "pending": pending})
+        fields = known_fields(CallRecord, fields) | {"pending": pending}
+        record = CallRecord(**fields)
     except (*_UNREADABLE, LookupError):
         return None
     return record if _has_types_of(record, CallRecord(0)) else None
@@ -122,9 +123,9 @@ def load_states(folder: str, root: str) -> dict[str, TargetState]:
     states = {}
     for target, fields in _fields(f"{folder}/{STATES}", root).items():
         try:
-            state = TargetState(**fields)
-        except TypeError:
-            continue  # of another version
+            state = TargetState(**known_fields(TargetState, fields))
+        except AttributeError:
+            continue  # no record
         if _has_types_of(state, TargetState()):
             states[target] = state
     return states

@@ -15,7 +15,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import file_name, topic_of
 from wc_core.base.lean import json
-from wc_core.base.values import NamedTuple
+from wc_core.base.values import NamedTuple, known_fields
 from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
@@ -138,7 +138,7 @@ def _load(place: Layout, topic: str) -> RunRecord | None:
         fields: dict[str, Any] = json.loads(data)
         if fields.pop("version") != VERSION:
             return None
-        record = RunRecord(**fields)
+        record = RunRecord(**known_fields(RunRecord, fields))
     except _UNREADABLE:
         return None
     return record if _is_typed(record) else None

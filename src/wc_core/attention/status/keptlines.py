@@ -35,7 +35,7 @@ from wc_core.base.files import read_plain
 from wc_core.base.layout import IN_TREE
 from wc_core.base.lean import contextlib, json
 from wc_core.base.text import whole_number
-from wc_core.base.values import NamedTuple
+from wc_core.base.values import NamedTuple, known_fields
 from wc_core.ledger.git.repository import pointed_dir
 
 TYPE_CHECKING = False
@@ -132,7 +132,7 @@ def decode(data: bytes) -> KeptLine | None:
     head, end, details = os.fsdecode(data).partition(_END)
     try:
         fields: dict[str, Any] = json.loads(details) if end else {}
-        request = LineRequest(**fields)
+        request = LineRequest(**known_fields(LineRequest, fields))
         names = (request.name, request.key, request.root, request.folder)
         texts = (*names, request.links, request.template, *request.env.values())
         numbers = (request.at, request.rows, request.columns)

@@ -1,7 +1,8 @@
 """The projections beside a log: ``meta.json`` and ``edges.jsonl``.
 
 Both are computed from the log and can be deleted at any time. Other tools' keys in
-``meta.json`` are kept; ours are under ``wc``.
+``meta.json`` are kept; ours are under ``wc``. Those of another version of wc are kept
+as well: beside it, that one would otherwise no longer see what a thread waits for.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ _KNOWN = frozenset(
     {"id", "type", "topic", "title", "status", "ball", "wc"}
     | {"last_updated", "entry_count"}
 )
+_OWN = frozenset({*State._fields, "version", "log_size", "sealed", "check"})
 # The thread's summary by a model, and the hash of the text that the model was given.
 SUMMARY, SUMMARY_HASH = "summary", "summary_hash"
 
@@ -94,7 +96,7 @@ class Meta(NamedTuple):
     ``state`` is the fold of the log's first ``log_size`` bytes; ``None`` if another
     tool wrote the file. ``seal`` is that of these bytes, if they have one. ``base`` has
     the thread's fields in the form that all tools share. ``unknown`` has the keys of
-    other tools, in their order.
+    other tools, in their order; its ``wc`` has those of another version of ours.
 
     ``rewritten`` if a program wrote all of it, as the older tool does: not wc, no one
     by hand, and no merge of git. ``shown`` is what it had from wc until then; ``None``
@@ -174,8 +176,10 @@ def render_meta(
         **({"landing": state.landing} if state.landing.onto else {}),
         **({"lost": state.lost} if state.lost else {}),
         **({"sealed": seal} if seal is not None else {}),
+        **unknown.get("wc", {}),
     }
-    text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
+    fields |= {key: value for key, value in unknown.items() if key != "wc"}
+    text = json.dumps(fields, ensure_ascii=False, indent=2)
     # Our fields are one line, so that a diff of this file shows the others first.
     head = f'{text[:-2]},\n  "wc": {dumps(own)[:-1]}'.encode(errors="replace")
     return head + _checksum_end(head)
@@ -211,6 +215,8 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     own = fields.get("wc")
     if not isinstance(own, dict):
         return meta._replace(rewritten=_is_rewritten(data, fields))
+    if foreign := {key: value for key, value in own.items() if key not in _OWN}:
+        unknown["wc"] = foreign
     meta = meta._replace(version=_integer(own.get("version")))
     head, _, _ = data.rpartition(b',"check":')
     if not meta.newer and data != head + _checksum_end(head):
