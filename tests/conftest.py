@@ -147,9 +147,12 @@ pytest_terminal_summary = reporting.pytest_terminal_summary
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that `bin/test --long` passes on."""
+    """Add the options that `bin/test` passes on."""
     parser.addoption(
         "--long", action="store_true", help="as much of everything as is promised"
+    )
+    parser.addoption(
+        "--record", action="store_true", help="record the answers again: tests/recorded"
     )
 
 
