@@ -4,8 +4,10 @@
 is below it: lower the number in the same commit, so that what was gained is kept. To
 raise one, give the reason in the body of the commit. What is counted:
 
-- lines of src, lines of tests: all lines of the Python files. Only these two may be
-  below their number, by `SLACK` at most.
+- lines of src, lines of tests: all lines of the Python files. Only totals of lines may
+  be below their number, by `SLACK` at most.
+- lines of tests of the inside: those of files that import a module of ours. They may go
+  with it; the others say what must stay true.
 - modules: the Python files of ``src``.
 - commands: the rows of `wc_cli.run.table`.
 - options: the declared options of all commands, those from a base class for each
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 TOTALS = {
     "lines of src": 121_682,
     "lines of tests": 115_384,
+    "lines of tests of the inside": 87_815,
     "modules": 858,
     "commands": 89,
     "options": 719,
@@ -55,7 +58,7 @@ SLACK = 500
 @cache
 def totals() -> dict[str, int]:
     """What is counted now, by the names of `TOTALS`."""
-    source = modules()
+    source, tests = modules(), modules([SOURCE.parent / "tests"])
     paths = {
         name: member.__doc__ or ""
         for name, member in vars(Layout).items()
@@ -63,7 +66,8 @@ def totals() -> dict[str, int]:
     }
     return {
         "lines of src": _lines(source),
-        "lines of tests": _lines(modules([SOURCE.parent / "tests"])),
+        "lines of tests": _lines(tests),
+        "lines of tests of the inside": _lines([*filter(_imports_the_inside, tests)]),
         "modules": len(source),
         "commands": len(table.COMMANDS),
         "options": sum(map(_options, table.COMMANDS.values())),
@@ -81,6 +85,17 @@ def totals() -> dict[str, int]:
 
 def _lines(paths: list[Path]) -> int:
     return sum(path.read_bytes().count(b"\n") for path in paths)
+
+
+def _imports_the_inside(path: Path) -> bool:
+    """Whether a test may die with a module. Others only use what people and programs
+    use: commands, the server, the page, and files on disk."""
+    text = path.read_text("utf-8")
+    return any(name not in _DOORS for name in re.findall(_IMPORT, text, re.MULTILINE))
+
+
+_IMPORT = r"^\s*(?:from|import) (wc_(?:core|cli|observe)[\w.]*)"
+_DOORS = {"wc_cli.run.main", "wc_observe.main"}
 
 
 def _options(command: table.Command) -> int:
