@@ -65,7 +65,7 @@ def test_what_they_say(tmp_path: Path) -> None:
         "quiet = 1",
         "[quiet]\nhours = 22\n",
         '[quiet]\nhours = "25:00-08:00"\n',
-        "[defaults]\nlist = 1\n",
+        "[defaults]\nlist = [1]\n",
         "[inbox]\nleave_out = true\n",
         '[meaning]\nendpoint = "gpu:8080"\n',
     ],
@@ -79,11 +79,11 @@ def test_a_file_that_cannot_be_used_counts_for_nothing(
 
 
 def test_what_is_not_known_takes_nothing_else_with_it(tmp_path: Path) -> None:
-    text = 'theme = "dark"\n[ball]\nenforce = "off"\n[run]\nminutes = 5\n'
-    found = loaded(tmp_path, f'{text}[quiet]\ndays = 1\nhours = "22:00-8:00"\n')
-    assert (found.run_minutes, found.quiet) == (5, (22 * 60, 8 * 60))
-    assert found.ignored == ("theme", "ball", "quiet.days")
-    assert found.problem == ""
+    text = 'theme = "dark"\n[ball]\nenforce = "off"\n[run]\nminutes = 5\nagents = 2\n'
+    choices = loaded(tmp_path, f'{text}[quiet]\ndays = 1\nhours = "22:00-8:00"\n')
+    assert (choices.run_minutes, choices.quiet) == (5, (22 * 60, 8 * 60))
+    assert choices.ignored == ("theme", "ball", "run.agents", "quiet.days")
+    assert choices.problem == ""
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,8 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
             raise ValueError(f"[{table}] is not a table")  # noqa: TRY004 - of a file
         for name, value in names.items():
             key = keys.find((table, name), personalkeys.KEYS)
-            if key is None:
+            if key is None or (key.is_open and not isinstance(value, str | list)):
+                # A number at an open key, as in ``run``, is another version's key.
                 ignored.append(f"{table}.{name}")
                 continue
             checked = keys.checked(key, value)
