@@ -9,6 +9,7 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import localtopic
 from wc_cli.run.options import argument, command, flag
 from wc_cli.run.output import say, say_json
+from wc_cli.run.terminal.labels import name_text
 from wc_cli.run.terminal.style import is_terminal
 from wc_core.attention.status import pins
 from wc_core.base import names, ulid
@@ -153,11 +154,13 @@ def _move_text(context: Context, state: State) -> str:
     if state.status == CLOSED:
         return "closed, nobody's move"
     status = "" if state.status == OPEN else f" ({state.status})"
-    if asker_names := askers(_own_moves(context, state)):
+    own_tag = context.viewer.identity.own_tag
+    if names_of_askers := askers(_own_moves(context, state)):
+        asker_names = [name_text(name, own_tag) for name in names_of_askers]
         return f"your move{status}, asked by {' and '.join(asker_names)}"
     if context.viewer.whose(state.ball) == names.MINE:
         return f"your move{status}"
-    return f"{holder_text(state.ball)}'s move{status}"
+    return f"{name_text(holder_text(state.ball), own_tag)}'s move{status}"
 
 
 def _since_ms(context: Context, state: State) -> int:

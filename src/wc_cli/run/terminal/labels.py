@@ -23,6 +23,11 @@ def short_name(name: str, viewer: Viewer) -> str:
     return without_tag(name, viewer.identity.own_tag)
 
 
+def name_text(name: str, own_tag: str) -> str:
+    """Return a name, on a terminal without the tag of the viewer's own agents."""
+    return without_tag(name, own_tag) if is_terminal() else name
+
+
 def title_before_more(title: str) -> str:
     """Return a title on one line. On a terminal, what follows it stays to its right
     after right-to-left letters, too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wc_cli.run.terminal.labels import name_text
 from wc_cli.run.terminal.style import terminal_width
 from wc_cli.run.widths import cut_to_width
 from wc_core.base.phrases import counted
@@ -113,7 +114,8 @@ def _when(age: StateAge) -> str:
 
 
 def _ball(row: ThreadRow) -> str:
-    holder = "you" if row.have_ball else one_line(holder_text(row.ball))
+    name = name_text(holder_text(row.ball), row.own_tag)
+    holder = "you" if row.have_ball else one_line(name)
     status = one_line(row.waits_text) or one_line(row.status_text)
     status = "" if status == "OPEN" else f", {status}"
     return f"{one_line(row.name)} → {holder}{status}"
