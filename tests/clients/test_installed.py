@@ -109,7 +109,7 @@ def test_qwen_code_asks_about_no_tool_of_ours(place: Place, home: Path) -> None:
         words, env = QWEN.start(service, home)
         words[words.index("yolo")] = "default"
         run(place, words, HOME=str(home), **env)
-    assert '"agent":"Qwen Code"' in service.after(whoami)
+    assert "you: Qwen Code (Pat) (by: client" in service.after(whoami)
 
 
 @pytest.mark.long
