@@ -91,6 +91,11 @@ def _problems_in(folder: str, paths: Iterator[str]) -> Iterator[OwnerProblem]:
     yield OwnerProblem(message, f"Give them back: sudo chown -R {ids} {quoted(folder)}")
 
 
+# Folders of git's objects, which it makes read-only: of the repository, and of
+# uncommitted work.
+_OBJECTS = ("/objects/", "/snapshots/")
+
+
 def permissions_fix(path: str) -> str:
     """What to do about a path that cannot be read or written."""
     if _lacks_permission(path):
@@ -106,7 +111,7 @@ def _lacks_permission(path: str) -> bool:
         if status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode):
             is_folder = stat.S_ISDIR(status.st_mode)
             needed = stat.S_IRWXU if is_folder else stat.S_IRUSR | stat.S_IWUSR
-            is_object = not is_folder and "/objects/" in path
+            is_object = not is_folder and any(name in path for name in _OBJECTS)
             return status.st_mode & needed != needed and not is_object
     return False
 
