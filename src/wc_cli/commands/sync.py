@@ -14,6 +14,7 @@ from wc_cli.ledger.sync.exchange import Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
 from wc_cli.ledger.sync.firstfetch import fetch_first, preview_first
 from wc_cli.ledger.sync.routes import usual_remote
+from wc_cli.run.entries import landings
 from wc_cli.run.options import argument, command, flag, number
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import (
@@ -161,6 +162,7 @@ def _exchange(
     """Exchange, harvest, and tell the person what came."""
     result = automatic.exchange(exchanger, new_store=is_new, forced=options.harvest)
     _forget_carried(context)
+    landings.refresh(context.place.root, context.env)
     _inform_person(context)
     return result
 

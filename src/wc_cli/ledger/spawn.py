@@ -11,10 +11,11 @@ import time
 
 from wc_cli.ledger.store import applied
 from wc_core.base.errors import WcError
-from wc_core.base.files import INFINITE, age_of, names_in
+from wc_core.base.files import INFINITE, age_of, names_in, size_of
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import discovery
+from wc_core.ledger.git import repository as repositories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def start_if_due(
     else:
         moved = _is_moved(layout, follow)
         due = is_gate_due(layout) or moved or _is_exchange_due(layout, rules)
+        due = due or _may_have_landed(layout)
     if due:
         with contextlib.suppress(WcError, OSError):
             start(layout, env)
@@ -93,6 +95,18 @@ def is_gate_due(layout: Layout) -> bool:
     from wc_core.ledger.planning import duefiles  # 1 ms, for stores with such gates
 
     return bool(duefiles.due_topics(layout, time.time_ns() // 1_000_000))
+
+
+def _may_have_landed(layout: Layout) -> bool:
+    """Return whether git has moved branches since what waits to land was looked at."""
+    age = age_of(layout.unlanded)
+    if not _USER_GIT_SECONDS < age < INFINITE:
+        return False
+    repository = repositories.find(layout.root)
+    if repository is None or size_of(layout.unlanded) <= len("{}\n"):
+        return False
+    names = ("FETCH_HEAD", "packed-refs", "refs/heads", "logs/HEAD")
+    return any(age_of(f"{repository.common}/{name}") < age for name in names)
 
 
 def _is_moved(layout: Layout, follow: Callable[[], None]) -> bool:

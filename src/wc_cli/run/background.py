@@ -23,7 +23,7 @@ from wc_cli.ledger.index import keeping
 from wc_cli.ledger.settle import settler
 from wc_cli.ledger.store import locks, writtenlines
 from wc_cli.ledger.sync import routes
-from wc_cli.run.entries import promptlines
+from wc_cli.run.entries import landings, promptlines
 from wc_core.base import sandboxes
 from wc_core.base.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.base.layout import Layout
@@ -64,16 +64,19 @@ def main() -> None:
         latest = settler.settle(root, env)
         if latest is not None:
             settled, written = settled | latest.settled, written | latest.written
+    landings.refresh(root, env, settled)
     elsewhere.inform_person(root, env)
     promptlines.remake(root, env)
     _refresh_radar(root, env)
     indexed = keeping.update_when_settled(root, settled)
     _make_vectors(root, indexed, env)
+    head = _head(root)
     exchange(root, env)
     if sandboxes.current(env) is not None:
         from wc_cli.run import exchanging  # 30 ms, only in sandboxes
 
         exchanging.carry_unsent(root, env)
+    landings.refresh(root, env, () if _head(root) == head else None)
     elsewhere.inform_person(root, env)
     promptlines.remake(root, env)
     writtenlines.prune_if_due(StoreReader(root), now_ms())
@@ -95,6 +98,12 @@ def _make_vectors(root: str, topics: set[str], env: Mapping[str, str]) -> None:
     vectors. Like their words, these are collected first."""
     if topics and os.path.isfile(Layout(root).vectors):
         following.follow(root, topics, env)
+
+
+def _head(root: str) -> str:
+    """Return the commit of the threads; empty if they are in no repository."""
+    repository = repositories.find(root)
+    return repository.commit if repository is not None else ""
 
 
 def _refresh_radar(root: str, env: Mapping[str, str]) -> None:

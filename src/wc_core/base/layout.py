@@ -383,6 +383,12 @@ class Layout(NamedTuple):
         return f"{self.local}/links"
 
     @property
+    def unlanded(self) -> str:
+        """Which approved threads wait to land, see
+        `wc_core.ledger.planning.unlanded`."""
+        return f"{self.local}/unlanded.json"
+
+    @property
     def due(self) -> str:
         """The folder with a file for each time gate, see
         `wc_core.ledger.planning.duefiles`."""

@@ -170,6 +170,6 @@ def _item_line(entry: InboxEntry, now_ms: int) -> str:
     ]
     if item.since_ms is not None:
         facts.append(age_text(seconds_between(item.since_ms, now_ms)))
-    kind = item.kind.replace("_", " ")
+    kind = f"to {item.move}" if item.move else item.kind.replace("_", " ")
     command = defused(command_line(entry.command))
     return f"- {kind}, {', '.join(facts)}; answer: {command}"

@@ -58,7 +58,7 @@ def _item(entry: InboxEntry, opener: StoreOpener, context: PageContext) -> Html:
         since = moment(rfc3339(item.since_ms), context.now_ms)
     kind = element(
         "span",
-        _LABELS.get(item.kind, "offered to you"),
+        f"to {item.move}" if item.move else _LABELS.get(item.kind, "offered to you"),
         class_="mark new" if item.kind == INPUT else "mark you",
     )
     facts = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from tests.observe.stores import Session
 from tests.observe.web.pages import Site
 from wc_cli.run.context import Context
 from wc_core.attention.notify.calls import current_calls
+from wc_core.base.layout import Layout
 from wc_core.reading.views import arrivals
 from wc_core.reading.views.arrivals import Awaiting
 
@@ -45,6 +47,13 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
     prompt = [
         row.split("/") for row in app.ok("statusline", *words, env=env).out.split()
     ]
+    items = app.json("inbox", env=env)["items"]
+    landings = {item["topic"]: item["move"] for item in items if "move" in item}
+    kinds = [*landings.values()]
+    counts = [f"{kinds.count(k)} to {k}" for k in ("approve", "land") if k in kinds]
+    assert " · ".join(counts) in app.ok("statusline", env=env).out
+    to_land = app.ok("statusline", "--format", "{land}", env=env).out.strip()
+    assert to_land == " · ".join(counts)
     brief = app.json("brief", env=env | _SLOWLY)
     balls = [*brief["mine"]["threads"], *brief["offered"]["threads"]]
     app.ok("reindex", env=env)
@@ -59,7 +68,7 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
         *arrivals.arrived_balls(reader, awaited),
     ]
     return {
-        "prompt": {topic for ball, topic in prompt if ball},
+        "prompt": {topic for ball, topic in prompt if ball} | {*landings},
         "list": {
             row.split()[1]
             for row in app.ok("list", env=env).out.splitlines()
@@ -67,9 +76,9 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
         },
         "list --mine": _topics(app.json("list", "--mine", env=env)["threads"]),
         "ready": _topics(app.json("ready", "--mine", env=env)["threads"]),
-        "why": {t for t in every if app.json("why", t, env=env)["ready"]},
+        "why": {t for t in every if app.json("why", t, env=env)["ready"]} | {*landings},
         "whose": {topic for topic, row in whose.items() if row["mine"]},
-        "inbox": _topics(app.json("inbox", env=env)["items"]),
+        "inbox": _topics(items),
         "brief": _topics([*balls, *brief["questions"]]),
         "board": _topics(
             [
@@ -89,8 +98,10 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
             else {"page": {t for t in every if f'id="t-{t}"' in column}}
         ),
         "index": {topic for topic in every if f"**{topic}**" in index},
-        "notifications": {call.topic for call in current_calls(reader, viewer)},
-        "wake": {held.topic for held in came},
+        # To land something comes with no message of someone else.
+        "notifications": {c.topic for c in current_calls(reader, viewer)} | {*landings},
+        "wake": {held.topic for held in came} | {*landings},
+        **({"landings": {f"{t} {k}" for t, k in landings.items()}} if landings else {}),
     }
 
 
@@ -158,3 +169,156 @@ def test_the_prompt_begins_with_mine(app: Here) -> None:
         "\x1b[1;33m🎾 3 for you elsewhere\x1b[0m"
         "\x1b[2m · Codex has the ball · theirs · 1 new\x1b[0m\n"
     )
+
+
+class Branches:
+    """Threads with a branch each, in a repository with a remote."""
+
+    def __init__(self, app: Here, remote: Path) -> None:
+        self.app, self.remote = app, remote
+        app.git("init", "-q", "--bare", str(remote))
+        app.git("remote", "add", "origin", str(remote))
+        app.git("push", "-q", "origin", "main")
+        self.every: set[str] = set()
+
+    def begin(self, topic: str, commits: int = 1, who: tuple[str, ...] = PAT) -> None:
+        """A thread of someone on its branch, with so many commits."""
+        self.app.git("branch", topic, "main")
+        self.app.ok("new", topic, "-m", "x", "--branch", topic, *who)
+        self.every.add(topic)
+        for _ in range(commits):
+            self.commit(topic)
+
+    def commit(self, branch: str, text: str = "") -> None:
+        """One more commit on a branch, of a file named like it."""
+        self.app.git("switch", "-q", branch)
+        path = self.app.path / f"{branch}.txt"
+        path.write_text(text or f"{path.read_text() if path.exists() else ''}more\n")
+        self.app.git("add", "-A")
+        self.app.git("commit", "-qm", f"On {branch}")
+        self.app.git("switch", "-q", "main")
+
+    def look(self, **expected: str) -> None:
+        """After a look at the branches, these threads wait for Pat."""
+        self.app.ok("sync", "--timeout", "20")
+        items = self.app.json("inbox")["items"]
+        assert {item["topic"]: item["move"] for item in items} == expected
+
+    def check(self, **expected: str) -> None:
+        """All surfaces say so, and nothing waits for Claude Code."""
+        self.look(**expected)
+        for viewer, moves in ((PAT, expected), (CLAUDE, {})):
+            said = surfaces(self.app, viewer, self.every)
+            listed = said.pop("landings", set())
+            assert listed == {f"{topic} {move}" for topic, move in moves.items()}
+            assert said == {name: {*moves} for name in said}, NAMES[viewer]
+
+
+@pytest.fixture
+def branches(app: Here, tmp_path: Path) -> Branches:
+    return Branches(app, tmp_path / "remote.git")
+
+
+def test_what_is_approved_waits_until_it_has_landed(branches: Branches) -> None:
+    app = branches.app
+    branches.begin("one")
+    assert app.ok("done", "one", "--approve").out.endswith("next: wc land one\n")
+    assert app.ok("statusline").out == "1 to land\n"
+    branches.check(one="land")
+    assert "CLOSED, to land" in app.ok("list").out
+    assert "closed, yours to land" in app.ok("whose", "one").out
+    assert "wc land one" in app.ok("inbox").out
+    branches.begin("two", who=CLAUDE)
+    assert "next:" not in app.ok("done", "two", "--approve", *CLAUDE).out
+    branches.check(one="land", two="approve")
+    assert app.ok("statusline").out == "1 to approve · 1 to land\n"
+    assert "wc review two" in app.ok("inbox").out
+    app.ok("say", "two", "--approve")
+    app.ok("new", "theirs", "-m", "x", "--branch", "main", *CLAUDE)
+    branches.look(one="land", two="land")
+    assert app.ok("statusline", "--color", "always").out == (
+        "\x1b[1;33m2 to land\x1b[0m"
+        "\x1b[2m · Claude Code has the ball · theirs · 1 new\x1b[0m\n"
+    )
+    app.ok("close", "theirs", "-m", "x", *CLAUDE)
+    app.ok("land", "one")
+    assert app.ok("statusline").out == "1 to land\n"
+    branches.check(two="land")
+
+
+def test_a_list_has_branches_looked_at_that_git_has_moved(branches: Branches) -> None:
+    app = branches.app
+    branches.begin("one")
+    app.ok("done", "one", "--approve")
+    layout = Layout(str(app.store))
+    app.git("merge", "-q", "one")
+    os.utime(layout.unlanded, (time.time() - 60,) * 2)
+    app.ok("list", env={"WATERCOOLER_SYNC": "background"})
+    end = time.monotonic() + 30
+    while app.ok("statusline").out:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_what_has_landed_elsewhere_waits_for_no_one(
+    branches: Branches, tmp_path: Path
+) -> None:
+    app = branches.app
+    topics = ("squashed", "fetched", "deleted", "dropped", "newer", "rebased")
+    for topic in topics:
+        branches.begin(topic)
+        app.ok("done", topic, "--approve")
+    expected = dict.fromkeys(topics, "land")
+    # No commits of its own, and a pull request that was found to be merged.
+    branches.begin("empty", commits=0)
+    branches.begin("pulled")
+    app.ok("ack", "pulled", "-m", "Opened it", "--pr", "12")
+    app.ok("gate", "pulled", "--pr", "12")
+    gh = tmp_path / "gh"
+    gh.write_text('#!/bin/sh\necho \'{"state": "MERGED"}\'\n')
+    gh.chmod(0o755)
+    path = f"{tmp_path}:{app.machine.env['PATH']}"
+    app.ok("gate", "check", "pulled", env={"PATH": path})
+    for topic in ("empty", "pulled"):
+        assert "next:" not in app.ok("done", topic, "--approve").out
+    branches.look(**expected)
+
+    # The same content by another commit, here, or at the remote as last fetched.
+    branches.commit("main")
+    app.git("merge", "-q", "--squash", "squashed")
+    app.git("commit", "-qm", "Squash")
+    del expected["squashed"]
+    branches.look(**expected)
+    app.git("push", "-q", "origin", "fetched:main", "--force")
+    app.git("fetch", "-q")
+    del expected["fetched"]
+    branches.look(**expected)
+
+    # Gone here, but not at the remote, and then there, too.
+    app.git("push", "-q", "origin", "deleted")
+    app.git("branch", "-D", "deleted")
+    branches.look(**expected)
+    app.git("push", "-q", "origin", ":deleted")
+    del expected["deleted"]
+    branches.look(**expected)
+
+    assert app.ok("land", "dropped", "--drop").out == "dropped: not to land\n"
+    del expected["dropped"]
+    branches.look(**expected)
+    assert "does not wait to land" in app.fails(4, "land", "dropped", "--drop")
+    app.ok("say", "dropped", "--approve")
+    branches.look(**expected, dropped="land")
+    app.ok("land", "dropped", "--drop")
+
+    # The approval is no longer about what the branch has.
+    branches.commit("newer")
+    branches.look(**expected | {"newer": "approve"})
+    app.git("switch", "-q", "rebased")
+    app.git("commit", "-q", "--amend", "-m", "Again")
+    app.git("switch", "-q", "main")
+    branches.check(**expected | {"newer": "approve", "rebased": "approve"})
+    app.ok("say", "newer", "--reopen", "-m", "on with it")
+    app.ok("say", "rebased", "--approve")
+    app.ok("land", "rebased")
+    said = surfaces(app, PAT, branches.every)
+    assert said == {name: {"newer"} for name in said}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from types import MappingProxyType
 
 from wc_cli.agents.landing.returning import SHORT
@@ -12,13 +11,12 @@ from wc_cli.edits.landing.building import (
     REBASE,
     BuiltLanding,
     LandingText,
-    MergePlace,
     builder_on,
+    trial_objects,
 )
 from wc_cli.edits.landing.missing import MissingCommits
 from wc_cli.edits.landing.publishing import BasePlace
 from wc_cli.edits.landing.rivals import LandingRivals, find_rivals
-from wc_cli.edits.radar.objects import alternates
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
 from wc_core.attention.runs import records
@@ -294,7 +292,7 @@ class LandingChooser:
             return False
         is_over = row.status == CLOSED and row.review.outcome != APPROVED
         needs_closed = self.context.settings.land_needs == "closed"
-        return (needs_closed or not is_over) and not row.landing.commit
+        return (needs_closed or not is_over) and not row.landing.is_over
 
     def _look(self, row: ThreadRow, plan: ThreadPlan) -> LandingChoice:
         reasons = list(self._own_obstacles(row, self.branches))
@@ -487,7 +485,7 @@ class LandingChooser:
         self.note(f"comparing {counted(len(choices), 'branch', 'branches')}")
         base, env = self.base.commit, self.context.env
         commits = {choice.topic: choice.commit for choice in choices}
-        with self._git_errors(), self._trial_objects() as objects:
+        with self._git_errors(), trial_objects(self.repository) as objects:
             missing = MissingCommits(self.base.git(), base, commits.values())
             with builder_on(self.repository, base, env, objects, sign=False) as at:
                 return find_rivals(at.git, objects, base, commits, missing)
@@ -511,7 +509,7 @@ class LandingChooser:
         commit, env = self.base.commit, self.context.env
         with (
             self._git_errors(),
-            self._trial_objects() as objects,
+            trial_objects(self.repository) as objects,
             builder_on(self.repository, commit, env, objects, sign=False) as first,
         ):
             tips = [choice.commit for choice in choices]
@@ -542,18 +540,6 @@ class LandingChooser:
                     commit = built.commit
                 else:
                     failed.add(choice.topic)
-
-    @contextlib.contextmanager
-    def _trial_objects(self) -> Iterator[MergePlace]:
-        """A place for objects that nobody needs afterwards."""
-        own = f"{self.repository.common}/objects"
-        with tempfile.TemporaryDirectory(prefix="wc-land-") as folder:
-            yield MergePlace(
-                {
-                    "GIT_OBJECT_DIRECTORY": folder,
-                    "GIT_ALTERNATE_OBJECT_DIRECTORIES": alternates(own),
-                }
-            )
 
     @contextlib.contextmanager
     def _git_errors(self) -> Iterator[None]:

@@ -28,6 +28,8 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.landing import building
 from wc_cli.edits.landing.sending import RemoteBase
 from wc_cli.ledger.plan import gatechecks
+from wc_cli.run.entries import landings
+from wc_cli.run.entries.receipts import start_settling
 from wc_cli.run.options import command, flag, text, words
 from wc_cli.run.output import ProgressLine, remark, say, say_json
 from wc_core.base.errors import (
@@ -39,6 +41,7 @@ from wc_core.base.errors import (
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import clean, one_line
+from wc_core.ledger.planning import unlanded
 from wc_core.ledger.planning.landing import (
     BRANCH_MISSING,
     HAS_CHANGED,
@@ -46,9 +49,11 @@ from wc_core.ledger.planning.landing import (
     NEWER,
     REVIEW,
     UNNAMED,
+    LandingBranches,
 )
 from wc_core.ledger.planning.obstacles import BALL, GATE, PARTS, STATUS, WAITS
 from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.landings import DROPPED, Landing
 from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
@@ -90,7 +95,10 @@ class LandOptions(SpeakerOptions):
     worktree's thread, of those you name, or of all that are ready. A branch that
     conflicts or fails its check goes back to who wrote it."""
 
-    usual = "--all --onto --dry-run --queue --push --pr --clean --commit --yes --json"
+    usual = (
+        "--all --onto --dry-run --queue --push --pr --clean --drop --commit --yes "
+        "--json"
+    )
 
     topics: tuple[str, ...] = words(
         "TOPIC...", "These threads (default: the one of this worktree).", default=()
@@ -107,6 +115,7 @@ class LandOptions(SpeakerOptions):
     push: bool = flag("--push", help="Move the base branch at the remote, too.")
     pr: bool = flag("--pr", help="Push the branch and open a pull request instead.")
     clean: bool = flag("--clean", help="Remove its worktree and branch afterwards.")
+    drop: bool = flag("--drop", help="Do not land it: it waits for no one any longer.")
     allow_dirty: bool = flag(
         "--allow-dirty", help="Although its worktree has uncommitted changes."
     )
@@ -126,7 +135,16 @@ def land(context: Context, options: LandOptions) -> None:
             "Start one with: wc new TOPIC -m '…'",
         )
     request = _request(context, options)
-    if options.queue:
+    try:
+        _act(context, options, request)
+    finally:
+        landings.refresh(context.place.root, context.env)
+
+
+def _act(context: Context, options: LandOptions, request: LandingRequest) -> None:
+    if options.drop:
+        _drop(context, options, request)
+    elif options.queue:
         _show_queue(context, options, _chooser(context, request).choices())
     elif options.dry_run:
         _show_plan(context, options, _chooser(context, request))
@@ -145,6 +163,10 @@ def _check_options(options: LandOptions) -> None:
     if options.all and options.topics:
         raise InvalidInputError(
             "--all and topics exclude each other.", "Use one of them."
+        )
+    if options.all and options.drop:
+        raise InvalidInputError(
+            "--all and --drop exclude each other.", "Name them: wc land TOPIC --drop"
         )
     if options.pr and (options.push or options.clean):
         raise InvalidInputError(
@@ -303,6 +325,32 @@ def _tell_rest(
         if not options.clean:
             names = " ".join(landed)
             remark(f"To remove worktree and branch: wc land {names} --clean")
+
+
+def _drop(context: Context, options: LandOptions, request: LandingRequest) -> None:
+    """Record in threads that are approved and closed that their branches are not to
+    land. Raises ConflictError for others."""
+    reader, onto = context.reader, LandingBranches(context.place.repository).onto
+    states = [reader.snapshot(topic).state for topic in request.topics]
+    for state in states:
+        is_approved = unlanded.is_approved(reader, state.topic)
+        tip = state.review.commit or state.branch
+        if not (is_approved and onto and tip) or state.landing.is_over:
+            name = one_line(state.name)
+            raise ConflictError(
+                f"{name} does not wait to land.", f"See its entries: wc read {name}"
+            )
+    for state in states:
+        tip = state.review.commit or state.branch
+        landing = Landing(onto, tip=tip, problem=DROPPED)
+        draft = Draft(state.topic, "ack", "Not to land", landing=landing)
+        receipt = context.writer().write(draft, context.source)
+        if not options.json:
+            say(f"{one_line(receipt.topic)}: not to land")
+    if options.json:
+        dropped = [state.name for state in states]
+        say_json({"store": context.store, "dropped": dropped})
+    start_settling(context)
 
 
 def _clean_up(context: Context, options: LandOptions, request: LandingRequest) -> bool:

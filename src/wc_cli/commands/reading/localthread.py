@@ -23,8 +23,8 @@ from wc_core.base.times import (
     rfc3339,
     seconds_between,
 )
-from wc_core.ledger.planning.linkfiles import waits_of
-from wc_core.ledger.planning.nextmoves import QUESTION, askers, moves_for
+from wc_core.ledger.planning import unlanded
+from wc_core.ledger.planning.nextmoves import QUESTION, askers
 from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
 from wc_core.reading.views import holding
 
@@ -129,8 +129,7 @@ def _whose_json(context: Context, state: State) -> dict[str, Any]:
 
 
 def _own_moves(context: Context, state: State) -> list[NextMove]:
-    waits = waits_of(context.reader, state, now_ms())
-    return moves_for(context.viewer.holds, state, waits)
+    return unlanded.own_moves(context.reader, context.viewer.holds, state, now_ms())
 
 
 def _whose_line(context: Context, state: State) -> str:
@@ -152,7 +151,8 @@ def _is_doubtful(state: State, since_ms: int) -> bool:
 
 def _move_text(context: Context, state: State) -> str:
     if state.status == CLOSED:
-        return "closed, nobody's move"
+        kinds = [move.kind for move in _own_moves(context, state)]
+        return f"closed, yours to {kinds[0]}" if kinds else "closed, nobody's move"
     status = "" if state.status == OPEN else f" ({state.status})"
     own_tag = context.viewer.identity.own_tag
     if names_of_askers := askers(_own_moves(context, state)):

@@ -11,6 +11,7 @@ import os
 import tempfile
 
 from wc_cli.edits.radar import merges
+from wc_cli.edits.radar.objects import alternates
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
@@ -106,6 +107,20 @@ class MergePlace:
 
     def __init__(self, merge_env: Mapping[str, str]) -> None:
         self.merge_env: Mapping[str, str] = merge_env
+
+
+@contextlib.contextmanager
+def trial_objects(repository: Repository) -> Iterator[MergePlace]:
+    """A place for objects that nobody needs afterwards."""
+    with tempfile.TemporaryDirectory(prefix="wc-land-") as folder:
+        yield MergePlace(
+            {
+                "GIT_OBJECT_DIRECTORY": folder,
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": alternates(
+                    f"{repository.common}/objects"
+                ),
+            }
+        )
 
 
 class LandingBuilder:

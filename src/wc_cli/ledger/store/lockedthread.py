@@ -42,7 +42,8 @@ class Receipt(NamedTuple):
     ``is_new_status`` says whether it changed the status, and ``deed`` what the entry
     did besides; JSON has none of these. ``approved_commit`` is what it approved, if
     that is anything. ``not_passed`` is why the ball did not go to whom the author
-    named, and ``hint`` the command that passes it anyway; usually empty.
+    named, and ``hint`` the command that passes it anyway; usually empty. ``next`` is
+    the command that is due now.
     """
 
     topic: str
@@ -61,13 +62,14 @@ class Receipt(NamedTuple):
     approved_commit: str = ""
     not_passed: str = ""
     hint: str = ""
+    next: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
         for name in ("is_new_status", "deed", "stays_here"):
             del fields[name]
-        for name in ("carried", "approved_commit", "not_passed", "hint"):
+        for name in ("carried", "approved_commit", "not_passed", "hint", "next"):
             if not fields[name]:
                 del fields[name]
         fields["notes"] = list(self.notes)

@@ -110,7 +110,7 @@ class CardFilter(NamedTuple):
     def matches(self, card: Card) -> bool:
         """Return whether the card passes the filter: words and status."""
         row = card.row
-        if row.status == CLOSED and not self.closed:
+        if row.status == CLOSED and not (self.closed or row.is_due):
             return False
         parts = (row.name, row.title, holder_text(row.ball), row.status, row.branch)
         return matches_words(row, " ".join(parts), self.words)

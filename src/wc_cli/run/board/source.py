@@ -147,7 +147,7 @@ class BoardSource:
         known = list(self._cards.values())
         directory = self.context.settings.directory
         rows = planning.with_waits([card.row for card in known], now_ms())
-        rows = completed(self.reader, rows, directory)
+        rows = completed(self.reader, rows, self.context.viewer)
         pin = pins.pin_of(self.layout, self.context.place.repository)
         used_here = pin.topic if pin.is_open else ""
         cards = (

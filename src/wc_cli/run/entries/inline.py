@@ -14,6 +14,7 @@ from wc_cli.ledger.sync.exchanger import (
     PUSH_NEVER,
     Exchanger,
 )
+from wc_cli.run.entries import landings
 from wc_core.base import sandboxes
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
@@ -72,5 +73,6 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
         # The entry is saved, so the write has not failed.
         notes.append(f"not pushed: {error.message}")
         notes += _carry_notes(context, offers=True)
+    landings.refresh(root, context.env)
     elsewhere.inform_person(root, context.env)
     return notes

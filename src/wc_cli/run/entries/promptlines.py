@@ -100,6 +100,7 @@ class PromptLines:
             self._loop_mark(),
             conflictmarks.load(layout, self.repository) if self.repository else "",
             elsewhere.load(layout, viewer.key) if viewer is not None else 0,
+            source.to_land(),
         )
         return [
             line_of(

@@ -7,16 +7,20 @@ import os
 from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run import output
+from wc_cli.run.entries import landings
 from wc_core.base.errors import StorageError, WcError
 from wc_core.base.layout import Layout, file_name
 from wc_core.base.lean import contextlib
+from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import ASK
 from wc_core.ledger.git import config, discovery, remotes, repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.threads.model import holder_text
+from wc_core.ledger.planning import unlanded
+from wc_core.ledger.planning.nextmoves import LAND
+from wc_core.ledger.threads.model import CLOSED, holder_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +46,7 @@ def settle_after_write(
         receipt = receipt._replace(idx=_number_now(context, receipt))
     marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
     committed = is_inline and committing and not os.path.lexists(marker)
+    following = _following(context, receipt)
     notes.extend(_trouble_notes(layout))
     if not is_inline:
         if committing:
@@ -65,6 +70,7 @@ def settle_after_write(
         pushed=pushed,
         carried=carried,
         stays_here=stays_here,
+        next=following,
         notes=tuple(notes),
     )
 
@@ -78,6 +84,17 @@ def _number_now(context: Context, receipt: Receipt) -> int:
             ids = [entry.id for entry in reader.thread(thread).entries]
             return ids.index(receipt.entry_id)
     return receipt.idx
+
+
+def _following(context: Context, receipt: Receipt) -> str:
+    """Return the command that is due after this one: to land what was approved."""
+    is_closed = receipt.status == CLOSED
+    if not (is_closed and unlanded.is_approved(context.reader, receipt.topic)):
+        return ""
+    landings.refresh(context.place.root, context.env, [receipt.topic])
+    moves = unlanded.own_landings(context.reader, context.viewer.holds)
+    is_due = receipt.topic in moves and moves[receipt.topic].kind == LAND
+    return f"wc land {quoted(receipt.topic)}" if is_due else ""
 
 
 def _snapshots(context: Context, layout: Layout, receipt: Receipt) -> list[spawn.Task]:
@@ -282,4 +299,6 @@ def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
         facts.append(f"travels with {receipt.carried}")
     elif receipt.pushed or receipt.stays_here:
         facts.append("pushed" if receipt.pushed else "not pushed: wc sync")
+    if receipt.next:
+        facts.append(f"next: {receipt.next}")
     return " · ".join(facts)

@@ -47,11 +47,12 @@ def _item_line(entry: InboxEntry, by: str, now_ms: int, limit: int) -> str:
     item, count = entry.item, entry.item.more_questions
     place = one_line(f"{entry.store.name}: {item.topic}")
     title = left_to_right(one_line(item.title)) if limit else one_line(item.title)
-    verb = "asks" if item.question else "passed it"
+    verb = "asks" if item.question else "approved it" if item.move else "passed it"
     facts = [
         *([f"and {counted(count, 'more question')}"] if count else []),
         *([f"{by} {verb}"] if by else []),
         *([via_text(item.via)] if item.via else []),
+        *([f"to {item.move}"] if item.move else []),
         *([item.status] if item.kind == INPUT and not item.question else []),
     ]
     if item.since_ms is not None:

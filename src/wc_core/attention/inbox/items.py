@@ -1,5 +1,5 @@
-"""The inbox items of a participant in one store: questions to them, their balls, and
-offered balls.
+"""The inbox items of a participant in one store: questions to them, their balls, what
+they have to land, and offered balls.
 
 The names of the status line's files identify these threads; a thread is read when it is
 shown.
@@ -18,8 +18,8 @@ from wc_core.base.names import MINE
 from wc_core.base.times import rfc3339
 from wc_core.base.ulid import prefix
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning.linkfiles import waits_of
-from wc_core.ledger.planning.nextmoves import QUESTION, moves_for
+from wc_core.ledger.planning import unlanded
+from wc_core.ledger.planning.nextmoves import BALL, QUESTION
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
 from wc_core.ledger.threads.ways import way
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.layout import Layout
+    from wc_core.ledger.planning.nextmoves import NextMove
     from wc_core.ledger.threads.model import OpenQuestion, State
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.ledger.threads.snapshot import Snapshot
@@ -74,7 +75,8 @@ class InboxItem(NamedTuple):
     did. ``title`` is the question's, or the thread's. ``since_ms`` is since when it
     waits, ``None`` if unknown. ``question`` is the id of a question, otherwise empty;
     the thread has ``more_questions`` to the viewer. ``via`` is the branch by which the
-    ball or the question came, if not with the others.
+    ball or the question came, if not with the others. ``move`` is ``land`` or
+    ``approve`` if that is what the thread needs.
     """
 
     kind: str
@@ -86,6 +88,7 @@ class InboxItem(NamedTuple):
     question: str = ""
     more_questions: int = 0
     via: str = ""
+    move: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the item shape; the id of a question only if it is one, and the
@@ -102,6 +105,7 @@ class InboxItem(NamedTuple):
             "question": self.question,
             "more_questions": self.more_questions,
             "via": self.via,
+            "move": self.move,
         }
         return fields | {name: value for name, value in optional.items() if value}
 
@@ -133,6 +137,8 @@ def waiting_threads(
         # long.
         waiting += map(tuple.__new__, repeat(WaitingThread), rows)
     questions = holders.asked_of(layout, viewer)
+    landings = unlanded.own_landings(reader, viewer.holds).items()
+    waiting += (_landing(topic, move) for topic, move in landings)
     return _each_once([*waiting, *map(_question_file, questions)])
 
 
@@ -167,6 +173,11 @@ def _question_file(question: HeldBall) -> WaitingThread:
     return WaitingThread(rank, question.name, question.folder, is_question=True)
 
 
+def _landing(topic: str, move: NextMove) -> WaitingThread:
+    name = files.question_name(topic, move.since)
+    return WaitingThread(KINDS.index(MOVE), name, "")
+
+
 def _by_reading(
     reader: StoreReader, viewer: Viewer, now_ms: int
 ) -> Iterator[WaitingThread]:
@@ -176,8 +187,10 @@ def _by_reading(
             state = reader.snapshot(topic).state
         except WcError:
             continue  # unknown whose it is; wc doctor names it
-        for move in moves_for(viewer.holds, state, waits_of(reader, state, now_ms)):
-            if move.kind == QUESTION:
+        for move in unlanded.own_moves(reader, viewer.holds, state, now_ms):
+            if move.kind not in {QUESTION, BALL}:
+                yield _landing(topic, move)
+            elif move.kind == QUESTION:
                 name = files.question_name(topic, move.since)
                 yield _question_file(HeldBall("", name))
             else:
@@ -200,7 +213,7 @@ def read_item(
     except WcError:
         return InboxItem(waiting.kind, ball.topic, UNREADABLE, "?", since_ms=since_ms)
     if snapshot.state.status == CLOSED:
-        return None
+        return _landing_item(reader, viewer, snapshot, since_ms)
     if waiting.is_question:
         item = _question_item(snapshot, viewer, waiting, since_ms)
         if item is not None:
@@ -209,6 +222,17 @@ def read_item(
     if item is None:
         return None
     return item._replace(via=way(reader.layout, snapshot.state.since))
+
+
+def _landing_item(
+    reader: StoreReader, viewer: Viewer, snapshot: Snapshot, since_ms: int | None
+) -> InboxItem | None:
+    state = snapshot.state
+    moves = unlanded.own_moves(reader, viewer.holds, state, 0)
+    if not moves:
+        return None
+    texts = (snapshot.name, state.title, state.status, moves[0].by)
+    return InboxItem(MOVE, *texts, since_ms, move=moves[0].kind)
 
 
 def _ball_item(snapshot: Snapshot, viewer: Viewer) -> InboxItem | None:
@@ -258,12 +282,11 @@ def _passed_by(state: State) -> str:
 
 def fingerprint(layout: Layout, viewer: Viewer) -> tuple[int, ...]:
     """Returns numbers that change when `waiting_threads` may: the times of the folders
-    with the viewer's status files."""
+    with the viewer's status files, and of what waits to land."""
     folders = holders.folders_of(viewer)
     roots = (listings.root_of(layout), f"{layout.local}/status/asked")
-    return tuple(
-        _changed_ns(f"{root}/{folder}") for root in roots for folder in folders
-    )
+    paths = [f"{root}/{folder}" for root in roots for folder in folders]
+    return tuple(map(_changed_ns, (*paths, layout.unlanded)))
 
 
 def _changed_ns(path: str) -> int:

@@ -13,6 +13,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.phrases import counted, quoted, with_home
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.nextmoves import LAND
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.model import BLOCKED
 from wc_core.ledger.threads.reader import StoreReader
@@ -77,6 +78,8 @@ def _answer_words(item: InboxItem) -> str:
     if item.question:
         number = f" {item.question}" if item.more_questions else ""
         return f"answer {topic}{number} {message}"
+    if item.move:
+        return f"{'land' if item.move == LAND else 'review'} {topic}"
     if item.kind == OFFERED:
         return f"take {topic}"
     unblocks = " --status OPEN" if item.status == BLOCKED else ""

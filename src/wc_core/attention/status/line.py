@@ -75,7 +75,8 @@ class StatusRow(NamedTuple):
 class Mark(NamedTuple):
     """What the line shows about a worktree besides its threads, and a short form for
     narrow terminals: the ``loop`` that runs there, with which worktree it will
-    ``conflict``, and how much waits ``elsewhere``, in other repositories."""
+    ``conflict``, how much waits ``elsewhere``, in other repositories, and how much
+    there is to ``land``."""
 
     text: str = ""
     short: str = ""
@@ -83,6 +84,7 @@ class Mark(NamedTuple):
     loop: str = ""
     conflict: str = ""
     elsewhere: str = ""
+    land: str = ""
 
     @property
     def width(self) -> int:
@@ -116,28 +118,32 @@ def _counted(number: int | None) -> str:
 
 class LinePlace(NamedTuple):
     """The subject of a line: a worktree and its viewer, the loop there, the text from
-    `conflictmarks` about the worktree, and how much waits in other repositories
-    (`elsewhere`)."""
+    `conflictmarks` about the worktree, how much waits in other repositories
+    (`elsewhere`), and how much the viewer has to ``land`` (`unlanded.counts_text`)."""
 
     surroundings: Surroundings = Surroundings()
     loop: Mark = Mark()
     conflict: str = ""
     elsewhere: int = 0
+    land: str = ""
 
     def mark(self, style: LineStyle) -> Mark:
         """The mark for all of it."""
-        if not (self.conflict or self.elsewhere):
+        if not (self.conflict or self.elsewhere or self.land):
             return self.loop
         sign = style.signs.warning
         count = f"+{self.elsewhere} elsewhere" if self.elsewhere else ""
         conflict = f"{sign} {self.conflict}" if self.conflict else ""
         return Mark(
-            style.signs.separator.join(filter(None, (conflict, count, self.loop.text))),
-            f"{sign} conflict" if conflict else count,
+            style.signs.separator.join(
+                filter(None, (conflict, self.land, count, self.loop.text))
+            ),
+            f"{sign} conflict" if conflict else self.land or count,
             urgent=True,
             loop=self.loop.text,
             conflict=self.conflict,
             elsewhere=str(self.elsewhere or ""),
+            land=self.land,
         )
 
 
@@ -153,9 +159,9 @@ def status_line(
     to show.
 
     Mine first: a question to me in a thread that is here, or a ball of mine there; how
-    much waits for me elsewhere; then who has the balls of the other threads that are
-    here. After it the predicted conflicts and the loop that runs here, or these alone.
-    Several rows are lines, one for each thread.
+    much waits for me elsewhere, or is to land; then who has the balls of the other
+    threads that are here. After it the predicted conflicts and the loop that runs
+    here, or these alone. Several rows are lines, one for each thread.
     """
     return line_of(threads_of(rows, place.surroundings), place, style)
 
@@ -183,11 +189,11 @@ def line_of(
     mark = place.mark(style)
     my_count, away = threads.mine_count, threads.away_count
     if style.rows > 1 and (my_count or threads.around_count or away):
-        return _render_rows(threads, mark, style)
+        return _render_rows(threads, place, style)
     if my_count:
         return style.paint(_render_mine(threads, mark, style), _MINE)
     if threads.latest is not None:
-        return _render_others(threads, threads.latest, mark, style)
+        return _render_others(threads, threads.latest, place, style)
     if away:
         return style.paint(_render_elsewhere(threads, mark, style), _MINE)
     return style.paint(_render_mark(mark, style), _code(mark))
@@ -321,10 +327,11 @@ def _hidden_rows_text(count: int) -> str:
     return f"+{count - 1}" if count > 1 else ""
 
 
-def _render_rows(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
+def _render_rows(threads: LineThreads, place: LinePlace, style: LineStyle) -> str:
     """Returns a row for each thread: mine here, mine elsewhere, then others' here, up
     to the limit. The last row has the number of threads left out, the first one the
     mark."""
+    mark = place.mark(style)
     groups = (threads.mine, threads.away, threads.around)
     numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
     total = threads.mine_count + threads.around_count + threads.away_count
@@ -363,17 +370,23 @@ def _render_mine(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
 
 
 def _render_others(
-    threads: LineThreads, latest: StatusRow, mark: Mark, style: LineStyle
+    threads: LineThreads, latest: StatusRow, place: LinePlace, style: LineStyle
 ) -> str:
-    """Returns how much waits for me elsewhere, and what others have here."""
+    """Returns how much waits for me elsewhere or is to land, and what others have
+    here."""
     count, hidden = threads.away_count, _hidden_rows_text(threads.around_count)
+    if style.template or not (count or place.land):
+        mark = place.mark(style)
+        parts = _others_ball(latest, mark, hidden, style.tag)
+        parts = parts._replace(away=f"{count} elsewhere" if count else "")
+        code = _MINE if count else _code(mark)
+        return style.paint(_render_parts(parts, style), code)
+    mark = place._replace(land="").mark(style)
     parts = _others_ball(latest, mark, hidden, style.tag)
-    if not count:
-        return style.paint(_render_parts(parts, style), _code(mark))
-    if style.template:
-        waiting = parts._replace(away=f"{count} elsewhere")
-        return style.paint(_render_template(waiting, style), _MINE)
-    count_text = _render_elsewhere(threads, Mark(), style, is_short=True)
+    away = _render_elsewhere(threads, Mark(), style, is_short=True) if count else ""
+    count_text = style.signs.separator.join(filter(None, (away, place.land)))
+    if not style.fits(display_width(count_text)):
+        count_text = away or style.cut(place.land, style.columns)
     room = style.columns - display_width(count_text) - _SEPARATOR_WIDTH
     tail = ""
     if not style.columns or room > _LEAST_OTHERS:
@@ -487,6 +500,7 @@ def _render_template(parts: _LineParts, style: LineStyle) -> str:
         "loop": parts.mark.loop,
         "conflict": parts.mark.conflict,
         "elsewhere": parts.mark.elsewhere,
+        "land": parts.mark.land,
     }
     words = {name: Word(text, isolate_rtl(text)) for name, text in plain.items()}
     title = style.title(topic, parts.state.topic) if topic else ""

@@ -25,7 +25,7 @@ from wc_core.base.files import names_in
 from wc_core.base.layout import safe_name
 from wc_core.base.names import parse
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning import linkfiles
+from wc_core.ledger.planning import linkfiles, unlanded
 from wc_core.ledger.planning.nextmoves import QUESTION, next_moves
 from wc_core.ledger.threads.model import CLOSED
 
@@ -71,6 +71,13 @@ class LineSource(NamedTuple):
     def threads(self, count: int) -> LineThreads:
         """The threads of the line, at least ``count`` of each kind if there are."""
         return self._by_files(count) or self._by_logs()
+
+    def to_land(self) -> str:
+        """How much the viewer has to land and to approve, in words."""
+        if self.viewer is None:
+            return ""
+        moves = unlanded.own_landings(self.reader, self.viewer.holds)
+        return unlanded.counts_text(moves.values())
 
     def _by_logs(self) -> LineThreads:
         rows = map(self.row, self.reader.topics())

@@ -32,7 +32,7 @@ _MAX_FORMAT_BYTES = 200
 _LEAST_CUT = 4
 _MARK = re.compile(
     r"\{\{|\{\?|\{(ball|holder|topic|status|new|more|away|where|loop|conflict"
-    r"|elsewhere)\}|\}"
+    r"|elsewhere|land)\}|\}"
 )
 
 

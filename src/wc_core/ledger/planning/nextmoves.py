@@ -4,7 +4,7 @@ notifications and waiting sessions share."""
 from __future__ import annotations
 
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.model import APPROVED, CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import State
 
 QUESTION, BALL = "question", "ball"
+# Of a closed thread: its approved branch has not landed, or lacks a person's approval.
+LAND, APPROVE = "land", "approve"
 
 
 class NextMove(NamedTuple):
-    """A move that is due: an answer to a ``question``, or any move of who has the
-    ``ball``. It waits for ``participant`` since the entry ``since``; ``by`` asks, and
-    is empty for a ball."""
+    """A move that is due: an answer to a ``question``, any move of who has the
+    ``ball``, or to ``land`` or ``approve`` a branch. It waits for ``participant`` since
+    the entry ``since``; ``by`` asks, or has approved what is to be approved again."""
 
     kind: str
     participant: str
@@ -26,12 +28,17 @@ class NextMove(NamedTuple):
     by: str = ""
 
 
-def next_moves(state: State, waits: Sequence[str] = ()) -> tuple[NextMove, ...]:
+def next_moves(
+    state: State, waits: Sequence[str] = (), landing: NextMove | None = None
+) -> tuple[NextMove, ...]:
     """Returns the moves that a thread waits for, most urgent first. ``waits`` are the
     threads and gates that it waits for itself: until then its ball is nobody's move,
-    but its questions can be answered."""
+    but its questions can be answered. ``landing`` is the move that its approval waits
+    for, as far as git is concerned (`wc_core.ledger.planning.unlanded`)."""
     if state.status == CLOSED:
-        return ()
+        is_due = landing is not None and landing.since == state.review.id
+        over = state.landing.is_over or state.review.outcome != APPROVED
+        return (landing,) if landing is not None and is_due and not over else ()
     moves = [
         NextMove(QUESTION, question.asked, question.id, question.asker)
         for question in state.questions
@@ -42,11 +49,15 @@ def next_moves(state: State, waits: Sequence[str] = ()) -> tuple[NextMove, ...]:
 
 
 def moves_for(
-    holds: Callable[[str], bool], state: State, waits: Sequence[str] = ()
+    holds: Callable[[str], bool],
+    state: State,
+    waits: Sequence[str] = (),
+    landing: NextMove | None = None,
 ) -> list[NextMove]:
     """Returns those moves that wait for a participant, or are offered to them:
     ``holds`` is their `wc_core.people.identity.viewer.Viewer.holds`."""
-    return [move for move in next_moves(state, waits) if holds(move.participant)]
+    moves = next_moves(state, waits, landing)
+    return [move for move in moves if holds(move.participant)]
 
 
 def askers(moves: Iterable[NextMove]) -> tuple[str, ...]:

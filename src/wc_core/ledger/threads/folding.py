@@ -7,7 +7,7 @@ from wc_core.base import ulid
 from wc_core.base.layout import is_slug
 from wc_core.base.names import Directory, parse
 from wc_core.ledger.threads.gates import changed_gates
-from wc_core.ledger.threads.landings import NO_LANDING, landed
+from wc_core.ledger.threads.landings import DROPPED, NO_LANDING, landed
 from wc_core.ledger.threads.model import (
     CLOSED,
     IN_REVIEW,
@@ -246,6 +246,8 @@ class _Folding:
     def _review(self, entry: Entry) -> None:
         if entry.outcome:
             self.review = reviewed(self.review, entry, self.ball or "")
+            if self.landing.problem == DROPPED:
+                self.landing = NO_LANDING
         is_retracted = entry.action == RETRACT and entry.supersedes == self.review.id
         if is_retracted and same_author(self.review.by, entry.agent):
             self.review = NO_REVIEW

@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Why a landing failed.
-CONFLICT, CHECK = "conflict", "check"
+# Why a landing failed, or that it was decided not to land the branch.
+CONFLICT, CHECK, DROPPED = "conflict", "check", "dropped"
 
 
 class Landing(NamedTuple):
@@ -18,8 +18,8 @@ class Landing(NamedTuple):
     ``onto`` is the branch that it was to land on, ``base`` the commit of that branch
     then, ``tip`` the commit of the thread's branch. ``commit`` is what ``onto`` points
     to since; empty if the attempt failed, because of the ``problem``: ``conflict`` or
-    ``check``. In a state, ``failures`` counts the latest attempts in a row that failed;
-    an entry does not have it.
+    ``check``; or if there is to be none: ``dropped``. In a state, ``failures`` counts
+    the latest attempts in a row that failed; an entry does not have it.
     """
 
     onto: str = ""
@@ -29,6 +29,11 @@ class Landing(NamedTuple):
     problem: str = ""
     failures: int = 0
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the branch waits for no one: it has landed, or is not to."""
+        return bool(self.commit) or self.problem == DROPPED
+
 
 NO_LANDING = Landing()
 _LOGGED = Landing._fields[:-1]
@@ -36,7 +41,7 @@ _LOGGED = Landing._fields[:-1]
 
 def landed(earlier: Landing, latest: Landing) -> Landing:
     """The landing of a thread after an entry with its latest one."""
-    if latest.commit:
+    if latest.is_over:
         return latest
     return latest._replace(failures=earlier.failures + 1)
 

@@ -14,6 +14,7 @@ from wc_core.base.phrases import quoted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.counterparts import distinct, in_use
 from wc_core.ledger.threads.model import (
+    APPROVED,
     CHANGES_REQUESTED,
     CLOSED,
     FREE,
@@ -80,7 +81,8 @@ def _new(proposal: Proposal) -> Move:
 
 def _say(proposal: Proposal) -> Move:
     """A contribution: it passes the ball on, if the author may do that."""
-    if proposal.is_closed and proposal.draft.reopen:
+    again = proposal.draft.reopen or _is_second_approval(proposal)
+    if proposal.is_closed and again:
         return _reopen(proposal)
     proposal.check_is_open()
     status = proposal.status
@@ -97,6 +99,13 @@ def _say(proposal: Proposal) -> Move:
         # There is no one to pass it to, and only who means to free it does so.
         return Move(None, status)
     return Move(ball, status, tuple(_asker_notes(proposal, ball)))
+
+
+def _is_second_approval(proposal: Proposal) -> bool:
+    """Whether it only approves again what a closed thread waits to land."""
+    earlier, draft = proposal.state.review, proposal.draft
+    is_approval = draft.outcome == earlier.outcome == APPROVED
+    return is_approval and not draft.to and draft.status in {"", CLOSED}
 
 
 def _done(proposal: Proposal) -> Move:
@@ -168,7 +177,9 @@ def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
 
 def _reopen(proposal: Proposal) -> Move:
     """A say in a closed thread: the ball goes to the addressee, otherwise to the
-    author."""
+    author. Another approval leaves it closed."""
+    if not proposal.draft.reopen:
+        return Move()
     status = proposal.draft.status or OPEN
     if status == CLOSED:
         return _close(proposal)

@@ -84,10 +84,10 @@ def folded_text(count: int) -> str:
 
 
 def _kind(row: ThreadRow) -> str:
-    if row.status == CLOSED:
-        return CLOSED_THREADS
     if row.is_due:
         return MINE
+    if row.status == CLOSED:
+        return CLOSED_THREADS
     if row.waits:
         return WAITING
     if row.status == UNREADABLE:

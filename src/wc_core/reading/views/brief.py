@@ -22,6 +22,7 @@ from wc_core.base.times import rfc3339
 from wc_core.base.ulid import RANDOM_BITS, encode
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.guidance import for_brief
+from wc_core.ledger.planning import unlanded
 from wc_core.ledger.planning.landing import CHANGED_SINCE, READY_TO_LAND
 from wc_core.ledger.summaries.choosing import summary_in
 from wc_core.ledger.summaries.latest import latest_text_in
@@ -146,7 +147,8 @@ class BriefItem(NamedTuple):
     ``here`` if the thread is here (`status.places`), ``next`` if its holder would pass
     the ball to the viewer. ``passed`` is how far the ball has come if someone else has
     it and was called for it. ``landing``: whether its branch can land, in words.
-    ``via`` is the branch by which the ball came, if not with the others.
+    ``via`` is the branch by which the ball came, if not with the others. ``move`` is
+    what the viewer has to do with the branch of a closed thread (`nextmoves`).
     """
 
     topic: str
@@ -164,6 +166,7 @@ class BriefItem(NamedTuple):
     passed: PassState | None = None
     landing: str = ""
     via: str = ""
+    move: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread; flags that are not set are left out."""
@@ -185,6 +188,7 @@ class BriefItem(NamedTuple):
             "pass": self.passed.to_json() if self.passed is not None else None,
             "ready_to_land": self.landing == READY_TO_LAND,
             "changed_since_approval": self.landing == CHANGED_SINCE,
+            "move": self.move,
             "via": self.via,
         }
         return fields | {key: value for key, value in flags.items() if value}
@@ -213,16 +217,17 @@ class BriefSection(NamedTuple):
 class Brief(NamedTuple):
     """The balls and threads that wait for ``me``.
 
-    ``mine`` are my balls, ``offered`` those for any agent of my kind, ``free`` those
-    without a holder: all of them ready to start. ``with_others`` are threads I take
-    part in that have NEW entries or come back to me next; ``stale`` are those whose
-    ball someone else has held for more than two days. ``conflicts`` are those that the
-    current worktree will have with others, ``approvals`` the viewer's balls whose
-    approved branches no longer merge, ``overlaps`` the notes of others about what is
-    changed or claimed here, as of ``now_ms``. ``questions`` are the open ones to me,
-    ``decisions`` those of others since my last entry. ``notes`` are problems of the
-    store, ``guidance`` is the repository's own guidance. ``left_out`` counts what there
-    was no room for, by the name of its field, unless a ``total`` does.
+    ``mine`` are my balls and what I have to land, ``offered`` those for any agent of
+    my kind, ``free`` those without a holder: all of them ready to start.
+    ``with_others`` are threads I take part in that have NEW entries or come back to me
+    next; ``stale`` are those whose ball someone else has held for more than two days.
+    ``conflicts`` are those that the current worktree will have with others,
+    ``approvals`` the viewer's balls whose approved branches no longer merge,
+    ``overlaps`` the notes of others about what is changed or claimed here, as of
+    ``now_ms``. ``questions`` are the open ones to me, ``decisions`` those of others
+    since my last entry. ``notes`` are problems of the store, ``guidance`` is the
+    repository's own guidance. ``left_out`` counts what there was no room for, by the
+    name of its field, unless a ``total`` does.
     """
 
     me: str
@@ -304,7 +309,9 @@ def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -
     )
     result = Brief(
         me=query.viewer.identity.author,
-        mine=_section(query, own_names, "mine", _names_here(query, own_names)),
+        mine=_with_landings(
+            query, _section(query, own_names, "mine", _names_here(query, own_names))
+        ),
         offered=_section(query, offered_names, "offered"),
         free=_section(query, free_names, "free"),
         questions=questions_to(query.reader, query.viewer, MAX_QUESTIONS),
@@ -380,6 +387,22 @@ def _section(
             items.append(item)
     total = sum(map(len, names.values()))
     return BriefSection(tuple(items), total - moved - blocked, blocked)
+
+
+def _with_landings(query: BriefQuery, section: BriefSection) -> BriefSection:
+    """Returns the viewer's section with the closed threads that they have to land."""
+    items = [*section.items]
+    moves = unlanded.own_landings(query.reader, query.viewer.holds)
+    for topic, move in moves.items():
+        if len(items) == LIMITS["mine"] or query.late():
+            break
+        with suppress(WcError), query.reader.opened(topic) as folder:
+            snapshot, line = query.reader.snapshot_in(folder, topic)
+            thread = _Thread(snapshot, 0, is_next=False, last_line=line)
+            item = _item_of_thread(query, thread, folder)
+            words = f"to {move.kind}"
+            items.append(item._replace(by=move.by, landing=words, move=move.kind))
+    return section._replace(items=tuple(items), total=section.total + len(moves))
 
 
 def item_of(query: BriefQuery, held: HeldBall) -> BriefItem | None:

@@ -66,11 +66,11 @@ def render_index(
 
 
 def _group(row: ThreadRow) -> str:
-    if row.status == CLOSED:
-        return "Closed"
     if row.is_due:
         is_offer = row.ownership == OFFERED and not row.asked_by
         return _OFFERED if is_offer else "My move"
+    if row.status == CLOSED:
+        return "Closed"
     if row.waits:
         return _WAITING
     if row.ball is None:

@@ -83,12 +83,12 @@ class NewestRows(NamedTuple):
 def newest_rows(
     reader: StoreReader,
     viewer: Viewer,
-    chooses: Callable[[str, str], bool],
+    chooses: Callable[[str, str, str], bool],
     count: int,
 ) -> NewestRows | None:
-    """Returns at most ``count`` threads whose last entry and status pass ``chooses``,
-    latest move first, without examining the others further. ``None`` if some thread may
-    wait for others: then all have to be examined."""
+    """Returns at most ``count`` threads that pass ``chooses`` with their last entry
+    and status, latest move first, without examining the others further. ``None`` if
+    some thread may wait for others: then all have to be examined."""
     # Tags are read only for the threads that are shown.
     survey = overview.survey(reader, annotations=False)
     newest_id = ""
@@ -109,7 +109,7 @@ def newest_rows(
             unindexed[topic] = row
             last_id, status = row.last_id, row.status
         newest_id = max(newest_id, last_id)
-        if chooses(last_id, status):
+        if chooses(topic, last_id, status):
             chosen.append((last_id, topic))
     chosen.sort(reverse=True)
     shown = chosen[:count]

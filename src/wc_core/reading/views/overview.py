@@ -10,6 +10,7 @@ from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.planning import unlanded
 from wc_core.ledger.planning.landing import (
     NEWER,
     LandingBranches,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from wc_core.base.layout import Layout
-    from wc_core.base.names import Directory
     from wc_core.ledger.planning.readiness import ThreadPlan
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.lookup.index.overview import Survey
@@ -99,7 +99,7 @@ class Overview:
 
     def completed(self, rows: list[ThreadRow]) -> list[ThreadRow]:
         """Returns the rows with what the threads do not say, see `completed`."""
-        return completed(self.reader, rows, self.viewer.directory)
+        return completed(self.reader, rows, self.viewer)
 
     def plan(self) -> ThreadPlan:
         """Returns what all threads currently wait for."""
@@ -171,7 +171,7 @@ class Overview:
         are threads whose last entry is not known."""
         is_known = True
 
-        def has_moved(last_id: str, _: str) -> bool:
+        def has_moved(_: str, last_id: str, __: str) -> bool:
             nonlocal is_known
             is_known = is_known and last_id != ""
             return last_id > floor
@@ -187,10 +187,13 @@ class Overview:
         plain = Filter(open_only=criteria.open_only, status=criteria.status)
         if criteria != plain:
             return None
+        to_land = unlanded.own_landings(self.reader, self.viewer.holds)
         newest = newest_rows(
             self.reader,
             self.viewer,
-            lambda _, status: row_views.has_status(status, criteria),
+            lambda topic, _, status: row_views.has_status(
+                status, criteria, to_land=topic in to_land
+            ),
             limit,
         )
         if newest is None:
@@ -204,13 +207,21 @@ class Overview:
 
 
 def completed(
-    reader: StoreReader, rows: list[ThreadRow], directory: Directory
+    reader: StoreReader, rows: list[ThreadRow], viewer: Viewer
 ) -> list[ThreadRow]:
     """Returns rows that know what their threads wait for, with what the threads do not
     say: how far balls have come whose holders were called or started, which branches
-    can land, and by which branches the last entries came."""
-    layout = reader.layout
+    can land or wait for the viewer to land them, and by which branches the last entries
+    came."""
+    layout, directory = reader.layout, viewer.directory
     rows = with_landings(reader, rows)
+    if moves := unlanded.own_landings(reader, viewer.holds):
+        rows = [
+            row._replace(landing_move=moves[row.topic].kind)
+            if row.topic in moves
+            else row
+            for row in rows
+        ]
     if os.path.exists(layout.harvested):
         rows = [_with_way(row, layout) for row in rows]
     cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]

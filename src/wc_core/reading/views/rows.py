@@ -55,9 +55,10 @@ class ThreadRow(NamedTuple):
     wait for the viewer's answer to a question. ``passed`` is how far the ball has come
     with its holder, if someone was called for it on this machine. ``can_land``: its
     branch is `ready to land <wc_core.ledger.planning.landing>`; ``has_changed``: only
-    that it has changed since it was approved is in the way. ``via`` is the branch by
-    which its last entry came, if not with the others. ``own_tag`` is that of the
-    viewer's own agents, which texts leave out."""
+    that it has changed since it was approved is in the way. ``landing_move`` is what
+    the viewer has to do with the branch of a closed thread (`nextmoves`). ``via`` is
+    the branch by which its last entry came, if not with the others. ``own_tag`` is that
+    of the viewer's own agents, which texts leave out."""
 
     topic: str
     title: str
@@ -84,6 +85,7 @@ class ThreadRow(NamedTuple):
     passed: PassState | None = None
     can_land: bool = False
     has_changed: bool = False
+    landing_move: str = ""
     via: str = ""
     own_tag: str = ""
 
@@ -95,10 +97,11 @@ class ThreadRow(NamedTuple):
     @property
     def is_due(self) -> bool:
         """Whether the thread waits for the viewer (`nextmoves`): someone asks them
-        something, or they have the ball, and the thread waits for nothing."""
+        something, or they have the ball, and the thread waits for nothing; or they have
+        to land it."""
         state = State(self.topic, status=self.status, ball=self.ball)
         moves = next_moves(state, self.waits) if self.have_ball else ()
-        return bool(self.asked_by or moves)
+        return bool(self.asked_by or self.landing_move or moves)
 
     @property
     def waits_text(self) -> str:
@@ -120,6 +123,8 @@ class ThreadRow(NamedTuple):
     def landing_text(self) -> str:
         """Whether its branch can land, in words; empty if more than a new approval is
         missing."""
+        if self.landing_move:
+            return f"to {self.landing_move}"
         if self.can_land:
             return READY_TO_LAND
         return CHANGED_SINCE if self.has_changed else ""
@@ -170,10 +175,10 @@ class ThreadRow(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the viewer can go on with it: someone asks them something, or
-        ``wc why`` has no reason against it."""
+        """Whether the viewer can go on with it: someone asks them something, they have
+        to land it, or ``wc why`` has no reason against it."""
         own = own_obstacles(self.status, self.ball, self.ownership)
-        return bool(self.asked_by) or not (self.waits or own)
+        return bool(self.asked_by or self.landing_move) or not (self.waits or own)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread in the list shape; ``branch``, tags and marks only if
@@ -201,6 +206,8 @@ class ThreadRow(NamedTuple):
             fields["waits_for"] = list(self.waits)
         if self.asked_by:
             fields["asked_by"] = list(self.asked_by)
+        if self.landing_move:
+            fields["move"] = self.landing_move
         if self.passed is not None:
             fields["pass"] = self.passed.to_json()
         if self.via:
@@ -315,9 +322,10 @@ def recency(row: ThreadRow) -> tuple[str, str]:
     return (row.last_id, row.topic)
 
 
-def has_status(status: str, criteria: Filter) -> bool:
-    """Returns whether a filter passes threads with a status."""
-    if criteria.open_only and status == CLOSED:
+def has_status(status: str, criteria: Filter, *, to_land: bool) -> bool:
+    """Returns whether a filter passes threads with a status. What the viewer has
+    ``to_land`` counts as open."""
+    if criteria.open_only and status == CLOSED and not to_land:
         return False
     return criteria.status in {"", status}
 
@@ -331,7 +339,7 @@ def filter_rows(
     chosen = [
         row
         for row in rows
-        if has_status(row.status, criteria)
+        if has_status(row.status, criteria, to_land=bool(row.landing_move))
         and (criteria.topics is None or row.topic in criteria.topics)
         and (not criteria.tags or has_all(row.tags, criteria.tags))
         and (not criteria.due or row.is_due)

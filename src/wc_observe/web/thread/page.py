@@ -9,8 +9,7 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import utc
-from wc_core.ledger.planning.linkfiles import waits_of
-from wc_core.ledger.planning.nextmoves import moves_for
+from wc_core.ledger.planning import unlanded
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import CLOSED, KINDS
 from wc_core.reading.views import entries as entry_views
@@ -102,7 +101,7 @@ def thread_page(
 def _around(store: OpenStore, topic: str, context: PageContext) -> Html:
     """Returns links to the viewer's threads before and after this one, in the board's
     order."""
-    mine = [row for row in store.overview.rows() if row.is_due and row.status != CLOSED]
+    mine = [row for row in store.overview.rows() if row.is_due]
     place = next((i for i, row in enumerate(mine) if row.topic == topic), -1)
     others = [row for row in mine if row.topic != topic]
     if not others:
@@ -192,8 +191,8 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
 
 def _is_due(store: OpenStore, state: State) -> bool:
     """Returns whether a thread waits for the viewer."""
-    waits = waits_of(store.reader, state, store.overview.clock())
-    return bool(moves_for(store.viewer.holds, state, waits))
+    now_ms = store.overview.clock()
+    return bool(unlanded.own_moves(store.reader, store.viewer.holds, state, now_ms))
 
 
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
