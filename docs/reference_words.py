@@ -477,9 +477,6 @@ or a path |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
 | `WATERCOOLER_MEANING_KEY` | the key of the model server that `meaning.endpoint` \
 names: [meaning](search.md#meaning) |
-| `WATERCOOLER_DEBUG` | `1`: log a line of JSON for each command to the store's \
-`.local/debug.log`, without the text of entries; `bodies`: with it. See \
-[debugging](observe.md#debugging) for the server |
 | `WATERCOOLER_BRIEF_MS` | how many milliseconds `wc brief` may take, and \
 `wc problems` may spend on threads; default 200. After that they show what they \
 have, and say that it is incomplete |

@@ -276,15 +276,10 @@ def _prepare_start() -> None:
 
 def _finish_start() -> None:
     """Configures logging, and exempts imported objects from garbage collection."""
-    if os.environ.get("WATERCOOLER_DEBUG"):
-        from wc_observe.mcp import debuglog  # with FastMCP, see above
+    import logging  # 6 ms before the signal handlers if it were at the top
 
-        debuglog.redirect_logging()
-    else:
-        import logging  # 6 ms before the signal handlers if it were at the top
-
-        # Clients get the error about invalid arguments; the log need not repeat it.
-        logging.getLogger("fastmcp.server.server").setLevel(logging.ERROR)
+    # Clients get the error about invalid arguments; the log need not repeat it.
+    logging.getLogger("fastmcp.server.server").setLevel(logging.ERROR)
     gc.freeze()
     gc.enable()
 

@@ -6,18 +6,17 @@ import os
 
 import pytest
 
-from wc_core.ledger.debugging import slow_start
+from wc_core.ledger.slowstart import slow_start
 
 
 @pytest.mark.parametrize(
     ("env", "name"),
     [
         ({}, ""),
-        ({"PATH": "/bin", "WATERCOOLER_DEBUG": "0", "FASTMCP_LOG_LEVEL": "x"}, ""),
+        ({"PATH": "/bin", "FASTMCP_LOG_LEVEL": "x"}, ""),
         ({"FASTMCP_ENV_FILE": os.devnull}, ""),
         ({"FASTMCP_ENV_FILE": ".env"}, "FASTMCP_ENV_FILE"),
         ({"fastmcp_mask_error_details": "true"}, "fastmcp_mask_error_details"),
-        ({"WATERCOOLER_DEBUG": "1"}, "WATERCOOLER_DEBUG"),
     ],
 )
 def test_a_variable_that_makes_clients_wait(env: dict[str, str], name: str) -> None:

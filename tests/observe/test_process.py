@@ -324,8 +324,8 @@ def test_a_client_that_is_gone_gets_no_traceback(
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
-# With a debug log, FastMCP answers the first request as well.
-@pytest.mark.parametrize("own", [{}, {"WATERCOOLER_DEBUG": "1"}])
+# With a setting of FastMCP, it answers the first request as well.
+@pytest.mark.parametrize("own", [{}, {"FASTMCP_MASK_ERROR_DETAILS": "true"}])
 def test_answers_that_cannot_be_written_end_it_with_a_reason(
     arguments: list[str], own: dict[str, str], env: dict[str, str]
 ) -> None:

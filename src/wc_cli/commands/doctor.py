@@ -38,9 +38,9 @@ from wc_core.base.values import NamedTuple
 from wc_core.edits.claims import book as books
 from wc_core.edits.graph import parsing
 from wc_core.ledger.configuration import preferences
-from wc_core.ledger.debugging import slow_start
 from wc_core.ledger.git import discovery, storefolder
 from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.slowstart import slow_start
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.meaning.report import meaning_report
 

@@ -53,14 +53,6 @@ def _ready_streams() -> None:
 
 def run(argv: Sequence[str]) -> int:
     """Carry out one command line. Returns the exit code."""
-    if not os.environ.get("WATERCOOLER_DEBUG"):
-        return _run(argv)
-    from wc_cli.run import debuglog  # 1.2 ms, only when it is asked for
-
-    return debuglog.run_recorded(_run, argv)
-
-
-def _run(argv: Sequence[str]) -> int:
     try:
         _dispatch(argv)
         sys.stdout.flush()

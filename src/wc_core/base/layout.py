@@ -251,11 +251,6 @@ class Layout(NamedTuple):
         return f"{self.local}/quarantine/{file_name(topic)}"
 
     @property
-    def debug_log(self) -> str:
-        """The debug log of commands, see `wc_core.ledger.debugging`."""
-        return f"{self.local}/debug.log"
-
-    @property
     def index_page(self) -> str:
         """The index that ``wc reindex`` writes."""
         return f"{self.local}/index.md"

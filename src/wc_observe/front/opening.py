@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from wc_core.ledger.debugging import slow_start
+from wc_core.ledger.slowstart import slow_start
 from wc_observe.front.declared import read_declared
 from wc_observe.front.desk import Desk
 from wc_observe.front.firstanswers import FirstAnswers

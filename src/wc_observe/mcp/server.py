@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from fastmcp import FastMCP
 
 from wc_core.base.version import __version__
-from wc_core.ledger import debugging
 from wc_observe.mcp import (
     claimtools,
     insighttools,
@@ -20,7 +19,6 @@ from wc_observe.mcp import (
 from wc_observe.mcp.beyond import tools as widetools
 from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
-from wc_observe.mcp.debuglog import Journal, write_line
 from wc_observe.mcp.prompts import add_prompts
 from wc_observe.mcp.resources import RecentThreads, add_resources
 from wc_observe.mcp.subscriptions import Subscriptions
@@ -79,7 +77,6 @@ def build_server(
         auth=auth,
         middleware=[
             *outer,
-            *_debug_middleware(start),
             boundary,
             subscriptions,
             RecentThreads(),
@@ -100,13 +97,3 @@ def build_server(
     add_completion(server)
     subscriptions.register(server)
     return server
-
-
-def _debug_middleware(start: ServerContext) -> list[Middleware]:
-    """Returns the middleware that logs each request, if enabled."""
-    if not start.env.get("WATERCOOLER_DEBUG"):
-        return []
-    mode = debugging.mode(start.env)
-    if mode.complaint:
-        write_line(f"wc-observe: {mode.complaint}\n")
-    return [Journal(mode, start.now_ms)] if mode.on else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import shlex
 import shutil
@@ -474,7 +475,7 @@ def test_without_a_store_there_is_nothing_to_say(repo: Repo, event: str) -> None
 
 
 @pytest.mark.parametrize("event", dialects.EVENTS)
-def test_what_goes_wrong_goes_to_the_debug_log_alone(agent: Agent, event: str) -> None:
+def test_what_goes_wrong_is_not_shown_to_the_client(agent: Agent, event: str) -> None:
     store = agent.repo.store
     agent.repo.ok("take", "auth", "--as", "Codex")
     shutil.rmtree(store / "graph/baseline/threads")
@@ -482,9 +483,8 @@ def test_what_goes_wrong_goes_to_the_debug_log_alone(agent: Agent, event: str) -
     (agent.repo.private / "sessions").write_text("a file")
     (store / ".local/status").rename(store / ".local/was")
     (store / ".local/status").symlink_to("was")
-    noted = SLOWLY | {"WATERCOOLER_DEBUG": "1"}
-    agent.hook(event, noted)
-    agent.hook(event, noted | {"WATERCOOLER_DIR": "/dev/null/none"})
+    agent.hook(event, SLOWLY)
+    agent.hook(event, SLOWLY | {"WATERCOOLER_DIR": "/dev/null/none"})
 
 
 def test_a_lost_claim_is_reported_once_and_only_to_its_holder(agent: Agent) -> None:
@@ -526,13 +526,25 @@ def test_a_prompt_renews_claims(agent: Agent) -> None:
     assert repo.git("for-each-ref", "refs/wc/claims") != before
 
 
-def test_a_reason_stands_in_the_debug_log(agent: Agent) -> None:
+def test_who_tries_a_hook_in_a_terminal_sees_why_it_fails(agent: Agent) -> None:
     (agent.repo.private / "sessions").write_text("a file")
-    assert agent.hook("user-prompt", SLOWLY | {"WATERCOOLER_DEBUG": "1"}) == ""
-    lines = (agent.repo.store / ".local/debug.log").read_text().splitlines()
-    noted = [json.loads(one) for one in lines]
-    assert "wc brief --hook user-prompt" in [one["action"] for one in noted]
-    assert noted[0]["problem"] == "CorruptError"
+    ours, theirs = pty.openpty()
+    words = ("brief", "--hook", "user-prompt", "--client", "codex")
+    done = subprocess.run(
+        ["env", *agent.repo.machine.wc_words, *words],
+        check=False,
+        cwd=agent.repo.path,
+        env=agent.repo.machine.env | SLOWLY,
+        input=b'{"session_id": "s1"}',
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 10_000)
+    os.close(ours)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert shown.startswith(b"wc: brief --hook user-prompt:")
+    assert b"is in the way: a folder belongs there" in shown
 
 
 def test_a_client_that_keeps_its_pipe_open_gets_an_answer(agent: Agent) -> None:

@@ -291,7 +291,6 @@ def desk_for(env: dict[str, str]) -> object:
 @pytest.mark.parametrize(
     "env",
     [
-        {"WATERCOOLER_DEBUG": "1"},
         {"FASTMCP_INCLUDE_FASTMCP_META": "false"},
         {"fastmcp_mask_error_details": "true"},
         {"FASTMCP_ENV_FILE": ".env"},

@@ -1,8 +1,8 @@
 """``wc brief --hook``: what an agent reads when it starts, is prompted, or stops, and
 around its tools.
 
-It fails open: on any error or timeout the exit status is 0, nothing is printed, and the
-reason goes to the debug log.
+It fails open: on any error or timeout the exit status is 0, and nothing is printed but
+the reason, where standard error is a terminal.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
         return
     except Exception as error:  # noqa: BLE001 - see above
         _fail_if_blocking(context, options, hook_input, error)
-        _note_failure(context, options, hook_input, error)
+        _note_failure(options, error)
         return
     if reply:
         dialect = dialects.dialect_of(options.client)
@@ -112,7 +112,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
             if _may_follow_edits(options.hook, hook_input):
                 editnews.start_radar(session, may_fork=context.owns_process)
     except Exception as error:  # noqa: BLE001 - see above
-        _note_failure(context, options, hook_input, error)
+        _note_failure(options, error)
 
 
 def _refuse(options: HookOptions, error: ClaimedError) -> None:
@@ -136,18 +136,11 @@ def _may_follow_edits(event: str, hook_input: dialects.HookInput) -> bool:
     return toolcalls.may_write(call)
 
 
-def _note_failure(
-    context: Context,
-    options: HookOptions,
-    hook_input: dialects.HookInput,
-    error: Exception,
-) -> None:
-    if context.env.get("WATERCOOLER_DEBUG"):
-        from wc_cli.run import debuglog  # 1 ms, only to record a failure
-
-        action = f"wc brief --hook {options.hook}"
-        folder = hook_input.folder or context.cwd
-        debuglog.note_problem(action, type(error).__name__, folder)
+def _note_failure(options: HookOptions, error: Exception) -> None:
+    """Say the reason to a person who tries the hook: clients have no terminal here."""
+    if sys.stderr.isatty():
+        reason = one_line(str(error)) or type(error).__name__
+        remark(f"wc: brief --hook {options.hook}: {reason}")
 
 
 def _record_cost(
