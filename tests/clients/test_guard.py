@@ -97,20 +97,18 @@ def test_what_another_has_claimed_is_held(worktree: Worktree) -> None:
     worktree.claim("auth.py", "form.py", "keys.py")
     worktree.set_level("refuse")
     agent, edit = worktree.agent, worktree.edit("auth.py")
-    written_out = agent.shell("echo x >> src/auth.py")
-    hidden = agent.shell("f=src/form; echo x > $f.py")
+    command = agent.shell("echo x > src/form.py")
     free = worktree.edit("ui.py")
     by_sub = worktree.edit("keys.py") if agent.delegate else ()
     service = worktree.work(
-        (*edit, written_out, *free, hidden, *agent.delegate), (*by_sub, *agent.finish)
+        (*edit, *free, command, *agent.delegate), (*by_sub, *agent.finish)
     )
     assert says_all(service.after(edit[-1]), refusal("auth.py"))
-    assert service.after(written_out).count('auth.py" was refused') == 2
     assert worktree.file("auth.py").read_text() == OLD
     assert worktree.file("ui.py").read_text() == NEW
     notice = f'"src/form.py" was changed in this worktree, but {HOLDER}form.py"'
-    assert notice not in service.before(hidden)
-    assert notice in service.after(hidden)
+    assert notice not in service.before(command)
+    assert notice in service.after(command)
     if by_sub:
         assert says_all(service.after(by_sub[-1], SUB), refusal("keys.py"))
     assert worktree.file("keys.py").read_text() == OLD
@@ -137,10 +135,10 @@ def test_advice_is_read_and_the_edit_goes_on(worktree: Worktree) -> None:
 def test_where_nothing_is_claimed_nothing_is_reported(worktree: Worktree) -> None:
     worktree.set_level("refuse")
     edit = worktree.edit("auth.py")
-    hidden = worktree.agent.shell("f=src/form; echo x > $f.py")
-    service = worktree.work((*edit, hidden))
-    assert " has claimed " not in service.after(hidden)
+    command = worktree.agent.shell("echo x > src/form.py")
+    service = worktree.work((*edit, command))
+    assert " has claimed " not in service.after(command)
     said = service.before(edit[0]).count("Watercooler: ")
-    assert service.after(hidden).count("Watercooler: ") == said
+    assert service.after(command).count("Watercooler: ") == said
     assert worktree.file("auth.py").read_text() == NEW
     assert worktree.file("form.py").read_text() == "x\n"

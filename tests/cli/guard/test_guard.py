@@ -166,7 +166,7 @@ def test_a_claim_that_its_holder_has_not_signed_refuses_nobody(claimed: Here) ->
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_free_file_and_a_claim_of_your_own(claimed: Here, client: str) -> None:
     agent = Agent(claimed, client, "refuse")
-    for command in ("echo x > free.py", "rm src/ui.py", "cat auth.py", "make"):
+    for command in ("echo x > free.py", "cat auth.py", "make"):
         assert agent.shell("before-tool", command).out == ""
     own = Agent(claimed, client, "refuse")
     claimed.ok("takeover", "auth.py", "--reason", "x", "--as", own_name(client))
@@ -179,28 +179,17 @@ def own_name(client: str) -> str:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_command_whose_target_is_written_out_is_refused(
-    claimed: Here, client: str
-) -> None:
-    agent = Agent(claimed, client, "refuse")
-    for command in ("echo x >> auth.py", "sed -i s/x/y/ auth.py", "rm -rf ."):
-        assert refusal(agent.shell("before-tool", command), client)
-    for command in ("echo 'x > auth.py'", "f=auth; echo x >> $f.py"):
-        assert refusal(agent.shell("before-tool", command), client) == ""
-
-
-@pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("level", ["refuse", "advise"])
-def test_what_the_shell_hid_is_noticed_afterwards(
+def test_what_a_command_changed_is_noticed_afterwards(
     claimed: Here, client: str, level: str
 ) -> None:
     agent = Agent(claimed, client, level)
-    before, after = agent.run("f=auth; echo y >> $f.py")
+    before, after = agent.run("echo y >> auth.py")
     assert (before.code, before.out) == (0, "")
     told = answered(after)
     assert '"auth.py" was changed in this worktree, but "Aider@review (Pat)"' in told
     assert "wc takeover auth.py" in told
-    _, again = agent.run("f=auth; echo z >> $f.py")
+    _, again = agent.run("echo z >> auth.py")
     assert again.out == ""
 
 
@@ -208,8 +197,8 @@ def test_what_the_shell_hid_is_noticed_afterwards(
 def test_a_change_that_the_command_commits_is_noticed(claimed: Here, more: str) -> None:
     agent = Agent(claimed, "claude", "refuse")
     agent.run("echo y > free.py")
-    hidden = "f=auth; echo y >> $f.py; git commit -qam y; "
-    _, after = agent.run(f"{hidden}{more}echo z > free.py")
+    changing = "echo y >> auth.py; git commit -qam y; "
+    _, after = agent.run(f"{changing}{more}echo z > free.py")
     assert '"auth.py" was changed in this worktree' in answered(after)
     assert agent.run("git commit -qam z")[1].out == ""
 

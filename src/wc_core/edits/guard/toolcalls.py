@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 
+from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
-from wc_core.edits.guard import patches, shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ _EDITS = frozenset(
     }
 )
 _PATCHES = frozenset({"apply_patch", "patch"})
+# The files that a patch for `apply_patch` names. The flag is part of the pattern: the
+# name re.MULTILINE would import `re`.
+_PATCHED = re.compile(
+    r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$"
+)
+# What their commands change is seen afterwards.
 _SHELLS = frozenset(
     {
         *("Bash", "bash"),  # Claude Code, Codex, opencode
@@ -59,7 +65,7 @@ def may_write(call: ToolCall) -> bool:
 
 def paths(call: ToolCall) -> tuple[str, ...]:
     """The absolute paths of the files that a call changes, without repetition; none for
-    a tool that is unknown or does not name them."""
+    a tool that is unknown or does not name them, such as one that runs a command."""
     return tuple(dict.fromkeys(_paths(call)))
 
 
@@ -71,33 +77,5 @@ def _paths(call: ToolCall) -> Iterator[str]:
                 yield os.path.normpath(os.path.join(call.cwd, value))
     elif call.tool in _PATCHES:
         for value in call.arguments.values():
-            for path in patches.paths(value if isinstance(value, str) else ""):
-                yield os.path.normpath(os.path.join(call.cwd, path))
-    elif call.tool in _SHELLS:
-        yield from shell.targets(_command(call.arguments), _folder(call))
-
-
-def _folder(call: ToolCall) -> str:
-    """The folder that a command is run in."""
-    names = ("workdir", "working_directory", "directory", "dir_path", "cwd")
-    chosen = (call.arguments.get(name) for name in names)
-    folder = next((value for value in chosen if isinstance(value, str) and value), "")
-    return os.path.join(call.cwd, folder)
-
-
-def _command(arguments: Mapping[str, Any]) -> str:
-    """The command of a tool that runs one: a text, or a list of words, which may be a
-    shell with the text of its script."""
-    value = arguments.get("command", arguments.get("cmd"))
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        return ""
-    if len(value) == _SHELL_WORDS and value[1] in {"-c", "-lc"}:
-        return str(value[2])
-    import shlex  # 3 ms, and most commands are texts
-
-    return shlex.join(value)
-
-
-_SHELL_WORDS = 3
+            for match in _PATCHED.finditer(value if isinstance(value, str) else ""):
+                yield os.path.normpath(os.path.join(call.cwd, match[1]))
