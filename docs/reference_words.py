@@ -218,7 +218,6 @@ EXAMPLES = {
     "radar": ("wc radar", "wc radar --remote --json"),
     "conflicts": ("wc conflicts", "wc conflicts review"),
     "neighbors": ("wc neighbors ui.py", "wc neighbors ui.py::Form.check --json"),
-    "graph": ("wc graph", "wc graph ui.py --format svg"),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),

@@ -145,7 +145,7 @@ def test_a_day(repo: Trapped, settings: str) -> None:
         ("claim", "code.txt", "-m", "why", "--thread", "login"),
         ("claims",),
         ("radar",),
-        ("graph",),
+        ("neighbors", "."),
         ("log",),
         ("whoami",),
         ("worktrees",),

@@ -98,8 +98,7 @@ COMMANDS: dict[str, Command] = {
     "conflicts": Command("commands.edits.radar:conflicts", READING, agents=True),
     "review": Command("commands.edits.review:review", READING, agents=True),
     "land": Command("commands.edits.land:land", PLACE),
-    "neighbors": Command("commands.edits.graph:neighbors", READING, agents=True),
-    "graph": Command("commands.edits.graph:graph", READING, agents=True),
+    "neighbors": Command("commands.edits.neighbors:neighbors", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),
     "guidance": Command("commands.repository.guidance:guidance", PLACE),
     "config": Command("commands.repository.config:config", PLACE),
@@ -137,6 +136,7 @@ ALIASES = {
 # Words that people try, and what to type instead. They are no commands, but `wc`
 # answers them; TOPIC stands for the word after it.
 INSTEAD = {
+    "graph": "wc neighbors FILE",
     "reopen": "wc set-status TOPIC OPEN",
     "undo": "wc retract TOPIC",
     "delete": "wc close TOPIC",

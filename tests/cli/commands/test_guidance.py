@@ -76,7 +76,6 @@ RUNS: dict[str, str] = {
     "land": "land --queue",
     "conflicts": "conflicts side",
     "neighbors": "neighbors file{n}.py",
-    "graph": "graph",
     "sync": "sync --dry-run",
     "whoami": "whoami",
     "problems": "problems",

@@ -1,11 +1,10 @@
-"""``wc neighbors`` and ``wc graph``, by hand."""
+"""``wc neighbors``, by hand."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -97,7 +96,7 @@ def test_it_is_kept_and_what_has_not_changed_is_not_parsed_again(repo: Here) -> 
     path = Path(layout.graph_facts)
     facts = json.loads(path.read_text())
     # The cache is believed: what it has is not parsed.
-    row = [[], [["src.db", "connect"]], "", "", {}]
+    row = [[], [["src.db", "connect"]], "", {}]
     facts["facts"] = dict.fromkeys(facts["facts"], row)
     path.write_text(json.dumps(facts))
     write(repo, {"app.py": "import src.auth\n"})
@@ -118,18 +117,6 @@ def test_damaged_files_are_made_again(repo: Here) -> None:
             assert used_by(repo, "src/auth.py") == expected
 
 
-def test_the_graph_in_each_format(repo: Here) -> None:
-    assert '["src/auth.py"]' in repo.ok("graph").out
-    assert "web" not in repo.ok("graph", "app.py").out
-    fields = repo.json("graph", "app.py", "--format", "json")
-    assert fields["files"] == {
-        "app.py": {"src/auth.py": ["Login", "check"]},
-        "src/auth.py": {},
-    }
-    assert repo.json("graph")["files"].keys() == FILES.keys() - {"notes.txt"}
-    ET.fromstring(repo.ok("graph", "--format", "svg").out)
-
-
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -138,8 +125,6 @@ def test_the_graph_in_each_format(repo: Here) -> None:
         (("neighbors", "src/auth.py::missing"), 3, "does not define missing"),
         (("neighbors", "../x.py"), 2, "outside of this worktree"),
         (("neighbors",), 2, ""),
-        (("graph", "missing"), 3, "unknown"),
-        (("graph", "--format", "dot"), 2, "mermaid, json, svg"),
     ],
 )
 def test_wrong_input(

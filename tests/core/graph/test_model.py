@@ -55,16 +55,6 @@ def test_what_is_not_in_the_graph_has_no_known_neighbours(path: str) -> None:
     assert GRAPH.neighbourhood(path) is None
 
 
-def test_a_part_has_the_neighbours_and_no_more() -> None:
-    part = GRAPH.part(["src/auth.py"])
-    assert part.uses == {
-        "app.py": {"src/auth.py": ("Login", "check")},
-        "src/auth.py": {"src/db.py": ("connect",)},
-        "src/db.py": {},
-        "test.py": {"src/auth.py": ("out",)},
-    }
-
-
 def test_a_hub_is_counted_by_folder() -> None:
     users = {f"d{number % 3}/{number}.py": {"hub.py": ()} for number in range(HUB + 1)}
     hub = Graph({**users, "hub.py": {}}).neighbourhood("hub.py")

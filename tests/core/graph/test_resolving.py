@@ -40,44 +40,6 @@ import fs from 'fs'; import 'lib2'; require(`./a`); other('./unused')
     "lib/start.ts": "",
     "lib/deep/index.ts": "",
 }
-GO = {
-    "go.mod": "module example.com/shop // the shop\n",
-    "main.go": 'package main\nimport ("fmt"; c "example.com/shop/cart")\n'
-    "func main() { c.Add(); helper() }",
-    "helper.go": "package main\nfunc helper() {}",
-    "alone.go": "package main\n// main\nfunc alone() {}",
-    "cart/cart.go": "package cart\nfunc Add() {}",
-    "cart/list.go": 'package cart\nimport _ "example.com/shop/init"\ntype L struct{}',
-    "cart/cart_test.go": "package cart\nfunc Add2() { Add() }",
-    "init/a.go": "package init\nfunc init() {}",
-    "init/b.go": "package init\nfunc B() {}",
-    "tool/go.mod": "module example.com/shop/tool",
-    "tool/t.go": 'package tool\nimport "example.com/shop/tool/inner"\nvar x = inner.T',
-    "tool/inner/i.go": "package inner\nvar T = 1",
-}
-RUST = {
-    "Cargo.toml": '[package]\nname = "my-shop"\n',
-    "src/lib.rs": "mod cart; pub mod money; pub struct Error;",
-    "src/main.rs": "use my_shop::{cart::Cart, Error}; mod cli; fn main() {}",
-    "src/cart.rs": "mod list; use crate::money::{self, rates::*}; use std::fmt;",
-    "src/cart/list.rs": "use super::Cart; use super::super::money as m;",
-    "src/money/mod.rs": "mod rates; fn f() { self::rates::g(); }",
-    "src/money/rates.rs": "fn g() { crate::cart::Cart::new(); let e: crate::Error; }",
-    "src/cli.rs": "",
-    "src/bin/tool.rs": "use my_shop::money;",
-    "other/Cargo.toml": '[package]\nname = "other"\n[lib]\npath = "code/o.rs"\n',
-    "other/code/o.rs": "use my_shop::cart; mod inner;",
-    "other/code/inner.rs": "",
-}
-JAVA = {
-    "a/Cart.java": "package shop;\nimport shop.money.Rates;\nimport static "
-    "shop.money.Words.say;\nclass Cart { List l; }",
-    "a/List.java": "package shop; class List { class Item {} }",
-    "a/Alone.java": "package shop; class Alone { /* List */ }",
-    "b/Rates.java": "package shop.money; import shop.List.Item; class Rates {}",
-    "b/Words.java": "package shop.money; import shop.*; class Words { Cart c; }",
-    "b/Plain.java": "import java.util.List; import shop.List.*; class Plain {}",
-}
 USES: dict[str, dict[str, str]] = {
     "python": {
         "src/shop/__init__.py": "src/shop/cart.py",
@@ -100,35 +62,10 @@ USES: dict[str, dict[str, str]] = {
         "app/c/index.mjs": "app/a.ts",
         "app/index.js": "app/b.tsx",
     },
-    "go": {
-        "main.go": "cart/cart.go helper.go",
-        "cart/list.go": "init/a.go init/b.go",
-        "cart/cart_test.go": "cart/cart.go",
-        "tool/t.go": "tool/inner/i.go",
-    },
-    "rust": {
-        "src/lib.rs": "src/cart.rs src/money/mod.rs",
-        "src/main.rs": "src/cart.rs src/cli.rs src/lib.rs",
-        "src/cart.rs": "src/cart/list.rs src/money/mod.rs src/money/rates.rs",
-        "src/cart/list.rs": "src/cart.rs src/money/mod.rs",
-        "src/money/mod.rs": "src/money/rates.rs",
-        "src/money/rates.rs": "src/cart.rs src/lib.rs",
-        "src/bin/tool.rs": "src/money/mod.rs",
-        "other/code/o.rs": "other/code/inner.rs src/cart.rs",
-    },
-    "java": {
-        "a/Cart.java": "a/List.java b/Rates.java b/Words.java",
-        "b/Rates.java": "a/List.java",
-        "b/Words.java": "a/Cart.java",
-        "b/Plain.java": "a/List.java",
-    },
 }
 REPOSITORIES = {
     "python": PYTHON,
     "javascript": JAVASCRIPT,
-    "go": GO,
-    "rust": RUST,
-    "java": JAVA,
 }
 
 
@@ -168,9 +105,7 @@ def test_facts_survive_the_cache(language: str) -> None:
         assert FileFacts.from_row(item.to_row()) == item
 
 
-@pytest.mark.parametrize(
-    "path", ["package.json", "tsconfig.json", "go.mod", "Cargo.toml"]
-)
+@pytest.mark.parametrize("path", ["package.json", "tsconfig.json"])
 @pytest.mark.parametrize(
     "source", ["", "[", "[]", "1", '{"name": 1, "compilerOptions": []}', "\0\ufffd"]
 )

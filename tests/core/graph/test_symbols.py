@@ -47,52 +47,12 @@ namespace N { export function f() {} }
 declare function d(): void;
 """,
     "a.tsx": b"export const App: FC = () => <div/>;\n",
-    "a.go": b"""\
-package x
-func F() {}
-func (s *S[T]) M() {}
-func (S) N() {}
-type S struct { a int }
-type (
-    A int
-    B = int
-)
-const C = 1
-var (
-    V = 2
-)
-func g() { var local = 1; type q int }
-""",
-    "a.rs": b"""\
-mod elsewhere;
-mod tests { fn t() {} }
-struct S;
-impl<T> Tr for S<T> { fn m(&self) {} }
-trait Tr { fn sig(&self); }
-macro_rules! mac { () => {} }
-static ST: u8 = 1;
-""",
-    "A.java": b"""\
-package a.b;
-public class A<T> {
-    int f, g;
-    A() {}
-    void m() { int local; }
-    class Inner {}
-    enum E { P }
-}
-interface I { void z(); }
-record R(int a) {}
-""",
 }
 NAMES = {
     "a.py": "X Login Login.a Login.check Login.check.inner f T g",
     "a.js": "A A.x A.#p A.q g h k f f.nested",
     "a.ts": "I I.m B B.z B.y B.m T E N N.f d",
     "a.tsx": "App",
-    "a.go": "F S.M S.N S A B C V g",
-    "a.rs": "tests tests.t S S.m Tr Tr.sig mac ST",
-    "A.java": "A A.f A.g A.A A.m A.Inner A.E A.E.P I I.z R",
 }
 
 

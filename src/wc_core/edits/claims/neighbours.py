@@ -37,7 +37,7 @@ def facts(
     """The known neighbours of the targets, at the commit ``head``; ``graph`` was stored
     earlier. ``claims`` are those of others that exclude editing."""
     names = ", ".join(map(str, targets[:_SHOWN]))
-    command = f"wc neighbors {quoted(str(targets[0]))}" if targets else "wc graph"
+    command = f"wc neighbors {quoted(str(targets[0])) if targets else '.'}"
     if graph is None:
         text = f"The neighbours of {names} are not known here: {command}"
         yield NeighborFact(GRAPH_UNAVAILABLE, "", text)

@@ -13,7 +13,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.edits.graph import imports, projects
 from wc_core.edits.graph.imports import Import
 from wc_core.edits.graph.languages import language_of
-from wc_core.edits.graph.parsing import MAX_BYTES, grammar, node_text
+from wc_core.edits.graph.parsing import MAX_BYTES, grammar
 from wc_core.edits.graph.symbols import of_matches
 
 TYPE_CHECKING = False
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.edits.graph.languages import Language
-    from wc_core.edits.graph.parsing import Grammar
 
 # Part of the key of cached facts. Increase it when the same file gives other facts.
-VERSION = 1
+VERSION = 2
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -33,29 +32,27 @@ class FileFacts(NamedTuple):
     """The facts of one file.
 
     - ``symbols``: the full names of its definitions
-    - ``words``: the identifiers in it, which may stand for definitions of other files,
-      with a space between two of them
-    - ``package``: the package that it declares, in Java
+    - ``words``: the words in it, which may stand for definitions of other files, with a
+      space between two of them
     - ``project``: for a file that configures a project, see `projects`
     """
 
     symbols: tuple[str, ...] = ()
     imports: tuple[Import, ...] = ()
     words: str = ""
-    package: str = ""
     project: Mapping[str, Any] = MappingProxyType({})
 
     def to_row(self) -> list[Any]:
         """The facts as a list for JSON."""
         rows = [[item.module, *item.names] for item in self.imports]
-        return [self.symbols, rows, self.words, self.package, dict(self.project)]
+        return [self.symbols, rows, self.words, dict(self.project)]
 
     @classmethod
     def from_row(cls, row: list[Any]) -> FileFacts:
         """The facts in a list that `to_row` made."""
-        symbols, rows, words, package, project = row
+        symbols, rows, words, project = row
         statements = tuple(Import(module, tuple(names)) for module, *names in rows)
-        return cls(tuple(symbols), statements, words, package, project)
+        return cls(tuple(symbols), statements, words, project)
 
 
 def kind_of(path: str) -> str:
@@ -84,18 +81,8 @@ def _parsed(language: Language, source: bytes) -> FileFacts:
     root = parser.root(source)
     query = f"{language.definitions}{language.imports}"
     matches = list(parser.matches(query, root))
-    statements = imports.statements(language, matches)
     return FileFacts(
         symbols=tuple(dict.fromkeys(item.name for item in of_matches(matches))),
-        imports=tuple(dict.fromkeys(statements.imports)),
-        words=" ".join(sorted(_words(parser, source, root))),
-        package=statements.package,
+        imports=tuple(dict.fromkeys(imports.statements(language, matches))),
+        words=" ".join(sorted(set(_WORD.findall(source.decode(errors="replace"))))),
     )
-
-
-def _words(parser: Grammar, source: bytes, root: Any) -> set[str]:
-    query = parser.language.words
-    if not query:
-        text = source.decode(errors="replace")
-        return set(_WORD.findall(text))
-    return set(map(node_text, parser.captured(query, root).get("word", ())))

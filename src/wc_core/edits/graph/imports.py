@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from wc_core.base.values import NamedTuple
 from wc_core.edits.graph.parsing import node_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from wc_core.edits.graph.languages import Language
@@ -17,40 +15,21 @@ if TYPE_CHECKING:
 
 ALL = "*"
 _QUOTES = "\"'`"
-_RUST_PATH = re.compile(r"(?:crate|self|super|[a-z_]\w*)(?:::\w+)+")
-_RUST_LIBRARY = ("std::", "core::", "alloc::")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-MODULE = "mod "
 
 
 class Import(NamedTuple):
     """An import: the module as written, and the names imported from it.
 
-    The module is ``..package.module`` in Python, the quoted text in JavaScript and Go,
-    ``mod name`` or a path such as ``crate::auth::Login`` in Rust, and a full name in
-    Java.
+    The module is ``..package.module`` in Python, and the quoted text in JavaScript.
     """
 
     module: str
     names: tuple[str, ...] = ()
 
 
-class Statements(NamedTuple):
-    """The imports of a file, and the package that it declares."""
-
-    imports: tuple[Import, ...] = ()
-    package: str = ""
-
-
-def statements(language: Language, matches: Sequence[SyntaxMatch]) -> Statements:
+def statements(language: Language, matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
     """The imports among the matches of a query."""
-    if language.name == "python":
-        return Statements(tuple(_python(matches)))
-    if language.name == "rust":
-        return Statements(tuple(_rust(matches)))
-    if language.name == "java":
-        return _java(matches)
-    return Statements(tuple(_quoted(matches)))
+    return _python(matches) if language.name == "python" else _quoted(matches)
 
 
 def _python(matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
@@ -79,57 +58,3 @@ def _quoted(matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
         source = match.text("source").strip(_QUOTES)
         if source and match.text("function") in {"", "import", "require"}:
             yield Import(source)
-
-
-def _rust(matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
-    for match in matches:
-        if match.node("module") is not None:
-            yield Import(f"{MODULE}{match.text('module')}")
-        elif match.node("use") is not None:
-            yield from map(Import, _use_paths(_COMMENT.sub("", match.text("use"))))
-        elif match.node("path") is not None:
-            yield from _inline_path(match.node("path"))
-
-
-def _inline_path(node: Any) -> Iterator[Import]:
-    """The import in a path within the code, unless it is a part of a longer one."""
-    text = node_text(node)
-    is_inner = node.parent is not None and node.parent.type == node.type
-    is_path = _RUST_PATH.fullmatch(text) and not text.startswith(_RUST_LIBRARY)
-    if is_path and not is_inner:
-        yield Import(text)
-
-
-def _use_paths(text: str) -> Iterator[str]:
-    """The paths in the argument of ``use``: ``a::{b, c}`` are ``a::b`` and ``a::c``."""
-    head, brace, members = text.partition("{")
-    if not brace:
-        path = re.sub(r"\s+as\s+\w+\s*$", "", text.strip())
-        yield "".join(path.split()).removesuffix("::self")
-        return
-    prefix = "".join(head.split())
-    for part in _parts(members.rpartition("}")[0]):
-        yield from _use_paths(f"{prefix}{part.strip()}")
-
-
-def _parts(text: str) -> Iterator[str]:
-    """The parts of a list, split at commas outside braces."""
-    depth, start = 0, 0
-    for position, character in enumerate(text):
-        depth += (character == "{") - (character == "}")
-        if character == "," and not depth:
-            yield text[start:position]
-            start = position + 1
-    if text[start:].strip():
-        yield text[start:]
-
-
-def _java(matches: Iterable[SyntaxMatch]) -> Statements:
-    imports, package = [], ""
-    for match in matches:
-        package = package or "".join(match.text("package").split())
-        if match.node("import") is not None:
-            text = match.text("import").removeprefix("import").rstrip(";")
-            name = re.sub(r"^\s*static\s", "", text)
-            imports.append(Import("".join(name.split())))
-    return Statements(tuple(imports), package)

@@ -83,27 +83,6 @@ class Graph(NamedTuple):
                     used_by.setdefault(user, set()).update(targets[target])
         return Neighbourhood(_rows(uses, own), _rows(used_by, own))
 
-    def part(self, paths: Iterable[str]) -> Graph:
-        """The graph of these files and folders, and of their neighbours."""
-        own = {file for path in paths for file in self.files_of(path)}
-        uses: dict[str, dict[str, tuple[str, ...]]] = {}
-        for user, targets in self.uses.items():
-            if user in own:
-                uses.setdefault(user, {}).update(targets)
-                for target in targets:
-                    uses.setdefault(target, {})
-            elif own & targets.keys():
-                inner = {key: names for key, names in targets.items() if key in own}
-                uses.setdefault(user, {}).update(inner)
-        return self._replace(uses=dict(sorted(uses.items())))
-
-    def to_json(self) -> dict[str, Any]:
-        """The graph shape: each file with those that it uses."""
-        return {
-            _path(user): {_path(target): list(names) for target, names in row.items()}
-            for user, row in self.uses.items()
-        }
-
 
 def _rows(neighbours: Mapping[str, set[str]], own: set[str]) -> tuple[FileUse, ...]:
     return tuple(

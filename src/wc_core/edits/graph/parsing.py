@@ -60,11 +60,6 @@ class Grammar:
         for _, nodes in self._cursor(query).matches(root):
             yield SyntaxMatch(nodes)
 
-    def captured(self, query: str, root: Any) -> dict[str, list[Any]]:
-        """The nodes that a query captures in a tree, by the name of the capture."""
-        nodes: dict[str, list[Any]] = self._cursor(query).captures(root)
-        return nodes
-
     def _cursor(self, query: str) -> Any:
         if query not in self._cursors:
             compiled = self._library.Query(self._grammar, query)

@@ -1,10 +1,8 @@
 """The files that configure a project, as far as imports depend on them.
 
 ============================= ==================================================
-``go.mod``                    ``module``: the path that imports begin with
 ``package.json``              ``name``, and ``entries``: the files it stands for
 ``tsconfig.json``, ``js…``    ``base`` and ``paths``: where names are looked up
-``Cargo.toml``                ``name`` of the crate, and ``lib``: its file
 ============================= ==================================================
 """
 
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 # In a tsconfig.json: strings, which stay, and comments and trailing commas, which are
 # removed.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
@@ -37,11 +34,6 @@ def project_of(path: str, source: bytes) -> dict[str, Any]:
         return _READERS[os.path.basename(path)](source.decode(errors="replace"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-
-
-def _go(text: str) -> dict[str, Any]:
-    match = _GO_MODULE.search(text)
-    return {"module": match[1]} if match is not None else {}
 
 
 def _package(text: str) -> dict[str, Any]:
@@ -79,22 +71,8 @@ def _tsconfig(text: str) -> dict[str, Any]:
     }
 
 
-def _cargo(text: str) -> dict[str, Any]:
-    import tomllib  # 8 ms, only in repositories with Rust
-
-    fields = tomllib.loads(text)
-    name = fields.get("package", {}).get("name", "")
-    library = fields.get("lib", {})
-    return {
-        "name": str(library.get("name", name)).replace("-", "_"),
-        "lib": str(library.get("path", "src/lib.rs")),
-    }
-
-
 _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
-    "go.mod": _go,
     "package.json": _package,
     "tsconfig.json": _tsconfig,
     "jsconfig.json": _tsconfig,
-    "Cargo.toml": _cargo,
 }

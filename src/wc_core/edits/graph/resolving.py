@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.edits.graph.resolvers.go import GoResolver
-from wc_core.edits.graph.resolvers.java import JavaResolver
 from wc_core.edits.graph.resolvers.javascript import JavascriptResolver
 from wc_core.edits.graph.resolvers.python import PythonResolver
-from wc_core.edits.graph.resolvers.rust import RustResolver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +14,7 @@ if TYPE_CHECKING:
 
     Uses = dict[str, dict[str, tuple[str, ...]]]
 
-_RESOLVERS: tuple[Any, ...] = (
-    *(PythonResolver, JavascriptResolver, GoResolver, RustResolver, JavaResolver),
-)
+_RESOLVERS: tuple[Any, ...] = (PythonResolver, JavascriptResolver)
 
 
 def uses(files: Mapping[str, FileFacts]) -> Uses:

@@ -34,14 +34,13 @@ class Definition(NamedTuple):
 
 class _Span(NamedTuple):
     """A definition before its full name is known: where it starts and ends, in bytes
-    and in lines. A ``scope`` is not a definition itself."""
+    and in lines."""
 
     start_byte: int
     end_byte: int
     start: int
     end: int
     name: str
-    is_scope: bool
 
 
 def definitions(path: str, source: bytes) -> tuple[Definition, ...] | None:
@@ -64,22 +63,18 @@ def of_matches(matches: Iterable[SyntaxMatch]) -> tuple[Definition, ...]:
     """The definitions among the matches of a query."""
     spans = set()
     for match in matches:
-        node = match.node("definition") or match.node("scope")
-        if node is None or match.node("name") is None:
-            continue
-        owner = match.text("owner")
-        name = f"{owner}{_SEPARATOR}" * bool(owner) + match.text("name")
-        is_scope = match.node("definition") is None
-        spans.add(_span(node, name, is_scope=is_scope))
+        node = match.node("definition")
+        if node is not None and match.node("name") is not None:
+            spans.add(_span(node, match.text("name")))
     ordered = sorted(spans, key=lambda span: (span.start_byte, -span.end_byte))
     return tuple(_named(ordered))
 
 
-def _span(node: Any, name: str, *, is_scope: bool) -> _Span:
+def _span(node: Any, name: str) -> _Span:
     while node.parent is not None and node.parent.type in _WRAPPERS:
         node = node.parent
     start, end = node.start_point[0] + 1, node.end_point[0] + 1
-    return _Span(node.start_byte, node.end_byte, start, end, name, is_scope)
+    return _Span(node.start_byte, node.end_byte, start, end, name)
 
 
 def _named(spans: Iterable[_Span]) -> Iterable[Definition]:
@@ -90,8 +85,7 @@ def _named(spans: Iterable[_Span]) -> Iterable[Definition]:
             outer.pop()
         name = f"{outer[-1][1]}{_SEPARATOR}{span.name}" if outer else span.name
         outer.append((span.end_byte, name))
-        if not span.is_scope:
-            yield Definition(name, span.start, span.end)
+        yield Definition(name, span.start, span.end)
 
 
 def enclosing(defined: Iterable[Definition], start: int, end: int) -> list[Definition]:
