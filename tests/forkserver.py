@@ -36,7 +36,7 @@ NUMBER = struct.Struct("i")
 
 
 _TYPER = ("wc_cli.run.app",)
-# Modules that load Textual, Rich or NumPy, and what they are in.
+# Modules that load Rich or NumPy, and what they are in.
 _LARGE = (
     *("wc_cli.run.board", "wc_cli.bridges.enrich", "wc_cli.run.terminal.markdown"),
     "wc_core.reading.meaning",

@@ -24,7 +24,7 @@ HEAVY = frozenset(
         "sqlite3",
         "unittest",
         "watchfiles",
-        "textual",
+        "rich",
         "traceback",
         "datetime",
         "shlex",

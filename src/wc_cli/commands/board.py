@@ -11,7 +11,7 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.run.board import view
 from wc_cli.run.board.cards import CardFilter
 from wc_cli.run.board.source import BoardSource
-from wc_cli.run.board.view import Board, Painter
+from wc_cli.run.board.view import Painter
 from wc_cli.run.options import command, flag, number, text
 from wc_cli.run.output import remark, say_exact, say_json
 from wc_cli.run.terminal.style import Style, agent_codes, is_for_people, output_style
@@ -58,7 +58,6 @@ class BoardOptions(SpeakerOptions):
         default=_CARDS,
         short="-n",
     )
-    write: bool = flag("--write", help="Enable the keys that write; each asks first.")
     ascii: bool = flag("--ascii", help="Only ASCII characters.")
 
 
@@ -82,9 +81,9 @@ def board(context: Context, options: BoardOptions) -> None:
     signs = view.ASCII if ascii_only else view.UNICODE
     live = sys.stdin.isatty() and is_for_people(context.env)
     if live and not (options.once or options.json):
-        from wc_cli.run.board import app  # Textual: 400 ms, only for a live board
+        from wc_cli.run.board import live as live_board  # Rich, only for a live board
 
-        app.run(source, card_filter, signs, write=options.write)
+        live_board.run(source, card_filter, signs)
         return
     source.refresh()
     source.neighbours()
@@ -108,16 +107,13 @@ def _board_lines(
 ) -> Iterator[list[tuple[str, str]]]:
     """Yield the lines of all columns, as many side by side as fit."""
     width = shutil.get_terminal_size((_WIDTH, 1)).columns
-    count = view.layout_size(Board(columns), width, 1).columns
+    count = view.layout_size(len(columns), width, 1).columns
     for start in range(0, len(columns), count):
         row = columns[start : start + count]
         most = max(len(column.cards) for column in row)
         height = view.HEAD + view.CARD * max(1, min(most, limit or most))
-        whole = Board(row)
-        size = view.layout_size(whole, width, height)
-        painter = Painter(
-            whole, size, now_ms(), signs, marking=False, directory=directory
-        )
+        size = view.layout_size(len(row), width, height)
+        painter = Painter(row, size, now_ms(), signs, directory)
         for y in range(height):
             yield list(painter.line(y))
 

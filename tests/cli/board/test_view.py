@@ -14,20 +14,7 @@ from wc_cli.run.board.cards import (
     group_by_area,
     group_into_columns,
 )
-from wc_cli.run.board.view import (
-    AGENT,
-    ASCII,
-    CARD,
-    HEAD,
-    SELECTED,
-    UNICODE,
-    Board,
-    Painter,
-    card_at,
-    layout_size,
-    scroll_to_chosen,
-    visible_columns,
-)
+from wc_cli.run.board.view import AGENT, ASCII, HEAD, UNICODE, Painter, layout_size
 from wc_cli.run.widths import width_of
 from wc_core.base.names import Directory
 from wc_core.base.times import rfc3339
@@ -96,11 +83,8 @@ def test_what_has_not_moved_for_weeks_is_folded() -> None:
         *(("x", 0, 2), ("y", 0, 1)),
         ("No area", 2, 0),
     ]
-    board = Board(
-        group_into_columns(cards, CardFilter(folds=True), Directory(), NOON_MS)
-    )
-    size = layout_size(board, 100, 20)
-    painter = Painter(board, size, NOON_MS)
+    board = group_into_columns(cards, CardFilter(folds=True), Directory(), NOON_MS)
+    painter = Painter(board, layout_size(len(board), 100, 20), NOON_MS)
     line = "".join(text for text, _ in painter.line(1))
     assert "─ 1 not moved for weeks ─" in line
     assert width_of(line) == width_of("".join(text for text, _ in painter.line(0)))
@@ -141,13 +125,13 @@ def test_seat_and_tag_stand_beside_a_thread_and_the_agent_in_mixed_columns() -> 
         card("api", "Codex@review (ann)"),
         card("login", "Codex@review (ann)", waits=("api",)),
     ]
-    board = Board(group_into_columns(cards, CardFilter(), Directory()))
+    board = group_into_columns(cards, CardFilter(), Directory())
     _, _, topics, *_ = lines(board, 90, 6)
     assert [" ".join(topics[n * 30 : n * 30 + 29].split()) for n in (1, 2)] == [
         "login Codex @review (ann)",
         "api @review (ann)",
     ]
-    size = layout_size(board, 90, 6)
+    size = layout_size(len(board), 90, 6)
     pieces = [*Painter(board, size, NOON_MS).line(0), *Painter(board, size, 0).line(2)]
     color = HUES[badge_of("Codex").hue].terminal
     assert [text for text, style in pieces if style == f"{AGENT}{color}"] == [
@@ -158,26 +142,19 @@ def test_seat_and_tag_stand_beside_a_thread_and_the_agent_in_mixed_columns() -> 
 
 def test_the_thread_in_use_here_is_marked() -> None:
     used = card("login", "Pat")._replace(is_used_here=True)
-    board = Board(group_into_columns([used], CardFilter(), Directory()))
-    assert lines(board, 30, 5)[2].split() == ["▌login", "◆"]
-    assert lines(board, 30, 5, ASCII)[2].split() == [">login", "*"]
+    board = group_into_columns([used], CardFilter(), Directory())
+    assert lines(board, 30, 5)[2].split() == ["login", "◆"]
+    assert lines(board, 30, 5, ASCII)[2].split() == ["login", "*"]
     assert used.to_json(0)["used_here"] is True
 
 
-def test_my_column_stays_in_sight_beside_others() -> None:
+def test_what_does_not_fit_is_counted() -> None:
     cards = [card(name, f"Agent {name}") for name in "cdefghi"]
-    board = Board(group_into_columns([*cards, CARDS[1]], CardFilter(), Directory()))
-    size = layout_size(board, 90, 6)
-    assert size.columns == 3
-    board = scroll_to_chosen(board.moved(6, 0), size)
-    assert visible_columns(board, size) == (0, 5, 6)
+    mine = [CARDS[1], card("second", "Pat")]
+    board = group_into_columns([*cards, *mine], CardFilter(), Directory())
+    assert layout_size(len(board), 90, 6).columns == 3
     head = lines(board, 90, 6)[0]
-    assert " ".join(head.split()) == "You 1 ◂ Agent e 1 Agent d 1/1 ▸"
-    assert card_at(board, size, 3, HEAD) == (0, 0)
-    assert card_at(board, size, size.width + 2, HEAD) == (5, 0)
-    # Alone on a narrow screen, it makes room for the chosen one.
-    narrow = layout_size(board, 30, 6)
-    assert visible_columns(scroll_to_chosen(board, narrow), narrow) == (6,)
+    assert " ".join(head.split()) == "You 1/2 Agent i 1 Agent h 1 ▸5"
 
 
 def test_my_column_is_there_without_a_card_and_no_other_is() -> None:
@@ -200,34 +177,36 @@ def test_a_filter_takes_cards_that_have_all_words(words: str, topics: int) -> No
     assert sum(len(held) for _, held in groups) == topics
 
 
-def lines(board: Board, width: int, height: int, signs: object = UNICODE) -> list[str]:
-    size = layout_size(board, width, height)
-    painter = Painter(scroll_to_chosen(board, size), size, NOON_MS + 7_200_000, signs)  # type: ignore[arg-type]
+def lines(
+    board: tuple[CardColumn, ...], width: int, height: int, signs: object = UNICODE
+) -> list[str]:
+    size = layout_size(len(board), width, height)
+    painter = Painter(board, size, NOON_MS + 7_200_000, signs)  # type: ignore[arg-type]
     return ["".join(text for text, _ in painter.line(y)) for y in range(height)]
 
 
 def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
     work = card("login", "Pat", new_for_you=2, forked=True, damaged=True)
-    board = Board(
-        group_into_columns([work._replace(work="loop 3/10")], CardFilter(), Directory())
+    board = group_into_columns(
+        [work._replace(work="loop 3/10")], CardFilter(), Directory()
     )
     output = lines(board, 30, 5)
     assert [line.rstrip() for line in output] == [
-        "You                        1/1",
+        "You                          1",
         "─" * 30,
-        "▌login                  +2 ⑂ ⚠",
-        "▌About login",
-        "▌2h · loop 3/10",
+        " login                  +2 ⑂ ⚠",
+        " About login",
+        " 2h · loop 3/10",
     ]
     assert lines(board, 30, 5, ASCII)[2:] == [
-        ">login                  +2 Y !",
-        ">About login                  ",
-        ">2h - loop 3/10               ",
+        " login                  +2 Y !",
+        " About login                  ",
+        " 2h - loop 3/10               ",
     ]
 
 
 def test_an_empty_column_says_so() -> None:
-    assert "nothing here" in lines(Board((CardColumn("0", "You", ()),)), 30, 6)[2]
+    assert "nothing here" in lines((CardColumn("0", "You", ()),), 30, 6)[2]
 
 
 boards = st.builds(
@@ -239,60 +218,21 @@ boards = st.builds(
     ),
     st.lists(st.integers(0, 9), min_size=1, max_size=7),
 )
-moves = st.lists(st.tuples(st.integers(-3, 3), st.integers(-12, 12)), max_size=6)
 
 
 @relaxed
-@given(boards, moves, st.integers(20, 200), st.integers(3, 60))
-def test_the_chosen_card_is_in_sight_and_every_line_fits(
-    held: tuple[CardColumn, ...], steps: list[tuple[int, int]], width: int, height: int
+@given(boards, st.integers(20, 200), st.integers(3, 60))
+def test_every_line_fits_and_each_column_shows_its_first_card(
+    held: tuple[CardColumn, ...], width: int, height: int
 ) -> None:
-    board = Board(held)
-    size = layout_size(board, width, height)
-    for right, down in steps:
-        board = scroll_to_chosen(board.moved(right, down), size)
-    board = scroll_to_chosen(board, size)
-    painter = Painter(board, size, NOON_MS)
-    output = [list(painter.line(y)) for y in range(max(height, HEAD + CARD))]
-    for line in output:
-        assert width_of("".join(text for text, _ in line)) <= width
-    marked = [text for line in output for text, style in line if style == SELECTED]
-    if board.chosen is None:
-        assert not marked
-    else:
-        assert len(marked) == 1
-        assert marked[0].startswith(board.chosen.topic[:4])
-
-
-@relaxed
-@given(boards, boards, moves)
-def test_a_chosen_thread_stays_chosen_when_the_board_changes(
-    before: tuple[CardColumn, ...],
-    after: tuple[CardColumn, ...],
-    steps: list[tuple[int, int]],
-) -> None:
-    board = Board(before)
-    for right, down in steps:
-        board = board.moved(right, down)
-    renewed = board.with_columns(after)
-    topics = [card.topic for column in after for card in column.cards]
-    if board.chosen is not None and board.chosen.topic in topics:
-        assert renewed.chosen is not None
-        assert renewed.chosen.topic == board.chosen.topic
-    assert (renewed.chosen is not None) == bool(topics)
-    assert renewed.with_columns(()).chosen is None
-    assert Board().moved(1, 1) == Board()
-
-
-def test_a_place_on_the_screen_is_a_card_or_none() -> None:
-    board = Board(group_into_columns(CARDS, CardFilter(), Directory()))
-    size = layout_size(board, 110, 20)
-    assert size.columns == 4
-    assert card_at(board, size, 3, HEAD) == (0, 0)
-    assert card_at(board, size, 3, HEAD + CARD) == (0, 1)
-    assert card_at(board, size, size.width + 2, HEAD) == (1, 0)
-    for x, y in ((3, 0), (3, HEAD + 2 * CARD), (500, HEAD)):
-        assert card_at(board, size, x, y) is None
+    size = layout_size(len(held), width, height)
+    painter = Painter(held, size, NOON_MS)
+    for y in range(height):
+        assert width_of("".join(text for text, _ in painter.line(y))) <= width
+    first = "".join(text for text, _ in painter.line(HEAD))
+    for column in held[: size.columns]:
+        shown = column.cards[0].topic[:4] if column.cards else "nothing"
+        assert shown in first
 
 
 def test_the_json_of_a_column_says_since_when() -> None:

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 from typing import TYPE_CHECKING
 
@@ -32,9 +33,17 @@ mv "$1.new" "$1"
 class Terminal:
     """wc at a terminal, which can be typed at."""
 
-    def __init__(self, repo: Repo, *words: str, env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        repo: Repo,
+        *words: str,
+        env: Mapping[str, str],
+        size: tuple[int, int] = (0, 0),
+    ) -> None:
+        """``size`` are its columns and lines."""
         machine = repo.machine
         self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (size[1], size[0]))
         self.process = subprocess.Popen(
             # A real start: it gets the terminal's signals itself.
             ["env", *machine.wc_words, *words],

@@ -1,6 +1,5 @@
-"""The live board of `wc board`: a Textual application.
+"""The board of `wc board`: its columns and their lines, and the live screen.
 
-Uses the views of wc_core, and the commands for the keys of `--write`. It reads the
-store again when files change, and stores nothing itself. Must not know git or the
-remote.
+Uses the views of wc_core. It reads the store again when files change, and stores
+nothing itself. Must not know git or the remote.
 """

@@ -1,4 +1,4 @@
-"""A cache of the threads on a board that only re-reads what changed."""
+"""The threads on a board: only those that changed are read again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import os
 
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.board import cards as card_views
-from wc_cli.run.terminal import plan as plan_rendering
-from wc_cli.run.terminal.style import Style
-from wc_cli.run.widths import cut_to_width
 from wc_core.attention.status import pins
 from wc_core.base.errors import NotFoundError, WcError
-from wc_core.base.layout import Layout, topic_of
 from wc_core.edits.activitylog import reading
 from wc_core.edits.claims import book as books
 from wc_core.edits.claims.record import WRITE
@@ -24,25 +20,18 @@ from wc_core.reading.views.overview import completed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from wc_cli.run.board.cards import Card, CardColumn, CardFilter
     from wc_cli.run.context import Context
+    from wc_core.base.layout import Layout
     from wc_core.edits.claims.record import Claim
     from wc_core.people.activity.presence import Note
     from wc_core.reading.areas.threads import ThreadAreas
     from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
 
-# The most columns that the text of a box takes.
-_BOX_WIDTH = 84
-
 
 class BoardSource:
-    """A store's threads as the viewer sees them. Only reads.
-
-    One OS thread may refresh it while another asks for its columns.
-    """
+    """A store's threads as the viewer sees them. Only reads."""
 
     def __init__(self, context: Context, *, by_area: bool = False) -> None:
         """With ``by_area``, the columns are areas instead of holders."""
@@ -76,22 +65,13 @@ class BoardSource:
         self._has_existed = self._has_existed or exists
         return self._has_existed and not exists
 
-    def refresh(self, topics: Iterable[str] | None = None) -> bool:
-        """Read these threads again; None means those whose files changed.
-
-        Returns whether any card changed.
-        """
-        named = topics is not None
-        if topics is None:
-            topics = self._list_topics()
-        changed = False
-        for topic in topics:
+    def refresh(self) -> None:
+        """Read the threads again whose files changed."""
+        for topic in self._list_topics():
             stamp = self._fingerprint(topic)
-            if not named and self._fingerprints.get(topic) == stamp:
-                continue
-            self._fingerprints[topic] = stamp
-            changed = self._update_card(topic) or changed
-        return changed
+            if self._fingerprints.get(topic) != stamp:
+                self._fingerprints[topic] = stamp
+                self._update_card(topic)
 
     def _list_topics(self) -> list[str]:
         """All topics in the store, and those that have been removed from it."""
@@ -101,14 +81,13 @@ class BoardSource:
             topics, self.problem = [], error.message
         return [*topics, *(self._cards.keys() - set(topics))]
 
-    def _update_card(self, topic: str) -> bool:
-        before, card = self._cards.get(topic), self._read_card(topic)
+    def _update_card(self, topic: str) -> None:
+        card = self._read_card(topic)
         if card is None:
             self._cards.pop(topic, None)
             self._fingerprints.pop(topic, None)
         else:
             self._cards[topic] = card
-        return card != before
 
     def _read_card(self, topic: str) -> Card | None:
         try:
@@ -126,15 +105,6 @@ class BoardSource:
         paths = (layout.log(topic), layout.meta(topic), layout.cursors(topic))
         stamps = [_file_stamp(path) for path in paths]
         return (*stamps, _file_stamp(layout.page(topic)) if stamps[0] is None else None)
-
-    def topic_at(self, path: str) -> str | None:
-        """The topic that a file belongs to; ``None`` if it belongs to no single
-        thread."""
-        for folder in self.folders:
-            if path.startswith(f"{folder}/"):
-                name = path[len(folder) + 1 :].partition("/")[0]
-                return topic_of(name)
-        return None
 
     @property
     def folders(self) -> tuple[str, str]:
@@ -163,13 +133,6 @@ class BoardSource:
                 cards, card_filter, self._areas.of(rows), self._areas.areas, now_ms()
             )
         return card_views.group_into_columns(cards, card_filter, directory, now_ms())
-
-    def plan_text(self) -> str:
-        """The tree of the linked threads, in lines that fit into a box."""
-        rows = [card.row for card in list(self._cards.values())]
-        tree = planning.tree_of(planning.plan_of(rows, now_ms()))
-        lines = plan_rendering.tree_text(tree, Style(color=False)).split("\n")
-        return "\n".join(cut_to_width(line, _BOX_WIDTH) for line in lines)
 
     @property
     def count(self) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
     from wc_cli.run.board.source import BoardSource
 
@@ -15,33 +15,32 @@ if TYPE_CHECKING:
 _DEBOUNCE, _STEP = 200, 20
 
 
-async def changes(
-    source: BoardSource, on_problem: Callable[[str], None]
-) -> AsyncIterator[set[str]]:
-    """Yield the topics that change, as they change.
-
-    Ends if nothing can be watched, after calling ``on_problem`` with the reason. The
-    board also refreshes at intervals.
-    """
-    from watchfiles import awatch  # 6 ms, after the first paint
-
-    folders = await asyncio.to_thread(_watchable_folders, source)
-    if not folders:
-        return
-    try:
-        async for events in awatch(
-            *folders, watch_filter=None, debounce=_DEBOUNCE, step=_STEP
-        ):
-            topics = {source.topic_at(path) for _, path in events}
-            yield {topic for topic in topics if topic is not None}
-    except (OSError, RuntimeError):
-        on_problem("not watching: checked every 5 seconds")
-
-
-def _watchable_folders(source: BoardSource) -> list[str]:
-    """The folders to watch; none if any of them contains a symbolic link."""
+def start(source: BoardSource, on_change: Callable[[], None]) -> bool:
+    """Call ``on_change`` whenever the files of a thread change, from a thread of the
+    operating system that ends with the process. Returns whether there is something to
+    watch: the board looks at intervals, too."""
     folders = [folder for folder in source.folders if os.path.isdir(folder)]
-    return folders if all(map(_has_no_links, folders)) else []
+    if not folders or not all(map(_has_no_links, folders)):
+        return False
+    words = (folders, on_change)
+    threading.Thread(target=_watch, args=words, daemon=True).start()
+    return True
+
+
+def _watch(folders: list[str], on_change: Callable[[], None]) -> None:
+    from watchfiles import watch  # 6 ms, after the first paint
+
+    try:
+        for _ in watch(
+            *folders,
+            watch_filter=None,
+            debounce=_DEBOUNCE,
+            step=_STEP,
+            raise_interrupt=False,
+        ):
+            on_change()
+    except (OSError, RuntimeError):
+        return
 
 
 def _has_no_links(folder: str) -> bool:
