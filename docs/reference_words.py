@@ -157,7 +157,7 @@ EXAMPLES = {
     ),
     "export": (
         "wc export login --format json --output login.json",
-        "wc export --all --format html --output threads.html",
+        "wc export --all --format json --output threads.json",
     ),
     "board": ("wc board --once --closed", "wc board --once --by area"),
     "search": ("wc search passkey browser", "wc search --kind warning --severity high"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,50 +57,6 @@ def test_markdown_is_the_page_of_the_thread(repo: Here) -> None:
     assert "\x1b" not in out
 
 
-class Tags(HTMLParser):
-    """The tags and the text of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        assert not {"src", "href"} & {name for name, _ in attrs}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-def test_a_web_page_is_escaped_and_has_no_other_files(repo: Here) -> None:
-    page = Tags(repo.ok("export", "login", "pay", "--format", "html").out)
-    assert "script" not in page.tags
-    assert "link" not in page.tags
-    assert page.tags.count("article") == 2
-    assert "<script>alert(1)</script> &" in page.text
-    assert "\x1b" not in page.text
-
-
-def test_decisions_become_numbered_records(repo: Here) -> None:
-    decide(repo, "login", "Use Argon2", "--body", "bcrypt cuts at 72 bytes.")
-    decide(repo, "pay", "Old words")
-    repo.ok("amend", "pay", "--title", "Cards only", *CODEX)
-    decide(repo, "login", "Wrong")
-    repo.ok("retract", "login", *CODEX)
-    body = "# Context\n\nTwo keys.\n\n# Decision\n\nOne.\n\n# Consequences\n\nLess."
-    decide(repo, "pay", "One key", "--body", body)
-    out = repo.ok("export", "--all", "--format", "adr").out
-    titles = [line for line in out.splitlines() if line.startswith("# ")]
-    first, second, third = out.split("# 2. ")[0], *out.split("# 2. ")[1].split("# 3. ")
-    assert titles[:3] == ["# 1. Use Argon2", "# 2. Cards only", "# 3. One key"]
-    assert "## Status\n\nAccepted\n\n## Context\n\nDecided in the thread" in first
-    assert "## Decision\n\nbcrypt cuts at 72 bytes." in first
-    assert "## Decision\n\nCards only" in second
-    assert "Accepted\n\n# Context\n\nTwo keys." in third
-
-
 def test_it_writes_a_file(repo: Here, tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     done = repo.ok("export", "login", "--format", "json", "--output", str(path))
@@ -114,8 +69,8 @@ def test_it_writes_a_file(repo: Here, tmp_path: Path) -> None:
     [
         ((), 2, "--all"),
         (("login", "--all"), 2, "--all"),
-        (("login", "--format", "pdf"), 2, "md, json, html, adr"),
-        (("login", "--format", "adr"), 3, "--kind decision"),
+        (("login", "--format", "pdf"), 2, "md, json"),
+        (("login", "--format", "html"), 2, "md, json"),
         (("nothing",), 3, "nothing"),
         (("login", "--output", "/nowhere/at/all"), 7, "could not be written"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import json_line, remark, say_exact
-from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.base.errors import InvalidInputError, StorageError
 from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
 from wc_core.ledger.threads.ways import via_text
@@ -18,17 +18,15 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import Thread
 
-FORMATS = ("md", "json", "html", "adr")
+FORMATS = ("md", "json")
 
 
 class ExportOptions(Options):
-    """Write threads as markdown, JSON, a web page, or decision records."""
+    """Write threads as markdown or JSON."""
 
     topics: tuple[str, ...] = words("TOPIC...", "The threads.", default=())
     all: bool = flag("--all", help="All threads, open and closed.")
-    format: str = text(
-        "--format", "FORMAT", "md, json, html or adr (decision records).", default="md"
-    )
+    format: str = text("--format", "FORMAT", "md or json.", default="md")
     output: str = text("--output", "FILE", "Write this file (default: print).")
 
 
@@ -61,22 +59,6 @@ def export(context: Context, options: ExportOptions) -> None:
 def _exported(threads: Sequence[Thread], form: str) -> str:
     if form == "json":
         return f"{json_line(jsonexport.to_json(threads))}\n"
-    # Imported late, so that each format only costs those who use it.
-    if form == "html":
-        # html.escape loads 2,000 entities
-        from wc_core.reading.exchange import htmlexport
-
-        return htmlexport.page(threads)
-    if form == "adr":
-        from wc_core.reading.exchange import decisionrecords  # 1 ms, only for records
-
-        records = decisionrecords.records(threads)
-        if not records:
-            raise NotFoundError(
-                "There are no decisions to export.",
-                "Record one: wc say TOPIC --kind decision -m '…'",
-            )
-        return "\n".join(records)
     from wc_core.ledger.threads.pages import page  # 3 ms, only for markdown
 
     pages = (page.render(item.state, _with_ways(item)).decode() for item in threads)
@@ -96,7 +78,7 @@ def _with_ways(thread: Thread) -> list[Entry]:
 
 def _put_out(data: str, path: str) -> None:
     if not path or path == "-":
-        say_exact(clean(data))  # pages and records keep what a terminal would obey
+        say_exact(clean(data))  # pages keep what a terminal would obey
         return
     try:
         with open(path, "w", encoding="utf-8") as file:

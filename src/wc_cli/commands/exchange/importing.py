@@ -30,9 +30,7 @@ class ImportOptions(SpeakerOptions):
     twice."""
 
     files: tuple[str, ...] = words("FILE...", "The files; '-' reads standard input.")
-    format: str = text(
-        "--format", "FORMAT", "watercooler, beads, github, vibe-kanban or markdown."
-    )
+    format: str = text("--format", "FORMAT", "watercooler, beads, github or markdown.")
     dry_run: bool = flag("--dry-run", help="Only show what it would add.")
 
 

@@ -1,5 +1,4 @@
-"""Threads in the formats of other programs: JSON with everything, decision records, a
-web page.
+"""Threads as JSON with everything, and issues of other trackers as threads.
 
 Everything here is a function of threads. Must not read or write a file.
 """

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-FORMATS = (jsonexport.FORMAT, "beads", "github", "vibe-kanban")
+FORMATS = (jsonexport.FORMAT, "beads", "github")
 _NOTHING_WRITTEN = "Nothing was written."
-_WRAPPERS = ("data", "tasks", "issues", "items")
+_WRAPPERS = ("issues", "items")
 
 
 class ImportedThread(NamedTuple):

@@ -12,24 +12,23 @@ from wc_core.base.text import clean, one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning import kinds
 from wc_core.ledger.threads import vocabulary
-from wc_core.ledger.threads.model import BLOCKED, CLOSED, IN_REVIEW, OPEN, Ball, Link
+from wc_core.ledger.threads.model import BLOCKED, CLOSED, OPEN, Ball, Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
-BEADS, GITHUB, VIBE = "beads", "github", "vibe-kanban"
+BEADS, GITHUB = "beads", "github"
 # A task without a date in the tracker is as old as the oldest ULID.
 _NO_TIME = 0
 
 _STATUSES = {
-    **dict.fromkeys(("closed", "tombstone", "done", "cancelled"), CLOSED),
+    **dict.fromkeys(("closed", "tombstone"), CLOSED),
     **dict.fromkeys(("blocked", "deferred"), BLOCKED),
-    "inreview": IN_REVIEW,
 }
 # A word that adds nothing to our status needs no entry.
-_PLAIN = frozenset({"", "open", "todo"})
+_PLAIN = frozenset({"", "open"})
 _LINKS = {
     "blocks": kinds.BLOCKED_BY,
     "conditional-blocks": kinds.BLOCKED_BY,
@@ -42,9 +41,8 @@ _LINKS = {
 }
 _TEXTS = ("description", "body", "design", "acceptance_criteria", "notes")
 _FIRST_TEXTS = 2
-_SHOWN = ("priority", "issue_type", "labels", "milestone", "url", "html_url")
+_SHOWN = ("priority", "issue_type", "labels", "milestone", "url")
 _NAMES = ("login", "name", "title")
-_VIBE_STATUSES = frozenset({"todo", "inprogress", "inreview", "done", "cancelled"})
 
 
 class Fact(NamedTuple):
@@ -73,7 +71,7 @@ class Issue(NamedTuple):
     def origin(self) -> str:
         """The identity of the issue, independent of its name."""
         fields = self.fields
-        own = fields.get("html_url") or fields.get("url") or fields.get("id")
+        own = fields.get("url") or fields.get("id")
         digest = sha256(f"{own or self.name}".encode(errors="replace")).hexdigest()
         return f"import:{self.source}:{digest[:16]}"
 
@@ -86,7 +84,7 @@ class Issue(NamedTuple):
     @property
     def _author(self) -> str:
         fields = self.fields
-        author = fields.get("created_by") or fields.get("author") or fields.get("user")
+        author = fields.get("created_by") or fields.get("author")
         return _person(author) or self.source
 
     def _at(self, *names: str) -> int:
@@ -125,7 +123,7 @@ class Issue(NamedTuple):
         for number, item in enumerate(comments if isinstance(comments, list) else ()):
             comment = item if isinstance(item, dict) else {"text": str(item)}
             text = str(comment.get("text") or comment.get("body") or "")
-            author = _person(comment.get("author") or comment.get("user"))
+            author = _person(comment.get("author"))
             written_at = comment.get("created_at") or comment.get("createdAt")
             title = _title(one_line(text, 80) or "Comment")
             moment = _milliseconds(written_at) or self._created
@@ -182,7 +180,7 @@ def source_of(value: Any) -> str:
         return GITHUB
     if "issue_type" in value or "dependencies" in value or "priority" in value:
         return BEADS
-    return VIBE if value.get("status") in _VIBE_STATUSES else ""
+    return ""
 
 
 def read_issue(fields: Mapping[str, Any], source: str) -> Issue | None:
@@ -192,7 +190,7 @@ def read_issue(fields: Mapping[str, Any], source: str) -> Issue | None:
         return None
     if not isinstance(fields.get("title"), str):
         return None
-    names = {BEADS: f"{own}", GITHUB: f"gh-{own}", VIBE: f"vibe-{own}"}
+    names = {BEADS: f"{own}", GITHUB: f"gh-{own}"}
     return Issue(source, names[source], fields) if source in names else None
 
 
