@@ -173,6 +173,24 @@ def test_the_seats_of_the_cloud_mean_who_works_there(
     assert Directory(in_cloud=True).matches(holder, parse(me)) == (in_cloud != "others")
 
 
+def test_a_seat_answers_to_its_former_names_too() -> None:
+    me = Name("Codex", "pr-12", "pat", former=("review",))
+    directory = Directory()
+    for ball, whose in {
+        "Codex@pr-12 (pat)": names.MINE,
+        "codex@Review": names.MINE,
+        "Codex (pat)": names.OFFERED,
+        "Codex@review (sam)": names.OTHERS,
+        "Codex@other": names.OTHERS,
+    }.items():
+        assert directory.whose(ball, me) == whose
+    assert directory.is_me("Codex@review (pat)", me)
+    assert not directory.is_me("Codex@review", me)
+    # In the main worktree there are none.
+    assert directory.whose("Codex@review", me._replace(seat="")) == names.OTHERS
+    assert str(me) == "Codex@pr-12 (pat)"
+
+
 def test_who_is_in_the_cloud_by_their_seat() -> None:
     there = ["Codex@cloud", "Codex@cloud/session", "Codex @ Cloud/Session (Pat)"]
     elsewhere = ["Codex@cloud/sessions", "Codex@fix", "Codex", "cloud/session"]

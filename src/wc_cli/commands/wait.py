@@ -27,6 +27,7 @@ from wc_core.base.errors import (
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
+from wc_core.ledger.git import seats
 from wc_core.ledger.threads import vocabulary
 from wc_core.reading.views import arrivals
 from wc_core.reading.views.arrivals import Awaiting
@@ -114,6 +115,7 @@ class _Waiting:
         self._options = options
         self._reader: StoreReader | None = None
         self._awaiting: Awaiting | None = None
+        self._seat: tuple[str, ...] = ()
         self._fetched_at = self._opened_at = time.monotonic()
 
     def folder(self) -> str:
@@ -127,9 +129,22 @@ class _Waiting:
         if reader is None:
             return []
         self._fetch(reader)
+        self._follow_seat()
         if self._awaiting is None:
             self._awaiting = self._start(reader)
         return arrivals.arrivals(reader, self._awaiting)
+
+    def _follow_seat(self) -> None:
+        """Wait under the names that the seat has now, unless the worktree is gone."""
+        tree = self.context.place.repository
+        if tree is None or not os.path.isdir(tree.gitdir):
+            return
+        if (seat := seats.mark(tree)) == self._seat:
+            return
+        self._seat = seat
+        if self._awaiting is not None:
+            self._reader = self._open()
+            self._awaiting = self._awaiting._replace(viewer=self.context.viewer)
 
     def check(self) -> None:
         """Raise ConflictError if nothing more can arrive."""

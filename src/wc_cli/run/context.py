@@ -16,10 +16,11 @@ from wc_core.attention.status.places import home_of
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
+from wc_core.base.names import unbracketed
 from wc_core.base.phrases import with_home
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
-from wc_core.ledger.git import contact, discovery
+from wc_core.ledger.git import contact, discovery, seats
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE, PLAIN
 from wc_core.ledger.git.private import private_layout
@@ -164,9 +165,23 @@ class Context:
         if self._reader is None:
             self.adopt()
             reader = StoreReader(self.place.root)
+            self._note_seat()
             self._start_what_is_due(reader.layout)
             self._reader = reader
         return self._reader
+
+    def _note_seat(self) -> None:
+        """Note the name of the current worktree's seat, unless it is the last one that
+        was noted there."""
+        place, env = self.place, self.env
+        rules = resolve.worktree_rules(place.repository, self.settings, env)
+        name = unbracketed(resolve.winning_rule(rules).value)
+        if place.exists and place.repository is not None and name:
+            if seats.kept_names(place.repository)[-1:] == [name]:
+                return
+            from wc_cli.ledger.store import seatnames  # 8 ms, only for a new name
+
+            seatnames.note(place.repository, name)
 
     def _start_what_is_due(self, layout: Layout) -> None:
         rules, follow = self.settings, self._follow_branch
@@ -441,6 +456,7 @@ class Context:
         if not self._is_recorded(authorship):
             self.record_user()
         self._remember_identity()
+        self._note_seat()
         if renews:
             self.remark_renewal()
         return writer

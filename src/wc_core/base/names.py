@@ -48,11 +48,18 @@ SPELLINGS = MappingProxyType(
 
 
 class Name(NamedTuple):
-    """A participant; ``seat`` and ``tag`` are empty if they do not apply."""
+    """A participant; ``seat`` and ``tag`` are empty if they do not apply. ``former``
+    are other names of the same seat, to which the participant answers, too."""
 
     agent: str
     seat: str = ""
     tag: str = ""
+    former: tuple[str, ...] = ()
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The names of the seat, that in use first; an empty one without a seat."""
+        return (self.seat, *self.former) if self.seat else ("",)
 
     def __str__(self) -> str:
         """The written form, ``Agent@seat (tag)``; `parse` reads it back."""
@@ -72,6 +79,17 @@ def parse(text: str) -> Name:
     if not agent.strip() or (at_sign and not seat.strip()):
         return Name(untagged, "", tag)
     return Name(agent.strip(), seat.strip(), tag)
+
+
+def unbracketed(text: str) -> str:
+    """A seat or tag without brackets, so that the name can be parsed again:
+    ``Codex@fix(ui)`` and ``Codex (Pat (Acme))`` could not."""
+    return " ".join(text.replace("(", " ").replace(")", " ").split())
+
+
+def is_fit(text: str) -> bool:
+    """Whether ``text`` can be a name, or part of one."""
+    return text.isprintable() and len(text.encode()) <= MAX_NAME_BYTES
 
 
 def is_in_cloud(name: Name) -> bool:
@@ -134,8 +152,10 @@ class Directory(NamedTuple):
     def match_keys(self, name: Name) -> tuple[str, ...]:
         """The keys of every name that means the participant ``name``, the longest
         first."""
-        agent, seat, tag = name
-        variants = [name, Name(agent, seat), Name(agent, "", tag), Name(agent)]
+        agent, tag = name.agent, name.tag
+        variants = [Name(agent, seat, tag) for seat in name.seats]
+        variants += [Name(agent, seat) for seat in name.seats]
+        variants += [Name(agent, "", tag), Name(agent)]
         if self.in_cloud:
             for place in (CLOUD_SEAT, SESSION_SEAT):
                 variants += [Name(agent, place, tag), Name(agent, place)]
@@ -163,8 +183,14 @@ class Directory(NamedTuple):
 
     def own_keys(self, name: Name) -> tuple[str, ...]:
         """The keys of the names that mean only ``name``."""
-        variants = (name, Name(name.agent, name.seat)) if name.seat else (name,)
-        return tuple(dict.fromkeys(self.key(variant) for variant in variants))
+        tags = (name.tag, "") if name.seat else (name.tag,)
+        variants = (Name(name.agent, seat, tag) for tag in tags for seat in name.seats)
+        return tuple(dict.fromkeys(map(self.key, variants)))
+
+    def is_me(self, written: str, me: Name) -> bool:
+        """Whether a written name is that of ``me``, with any name of the seat."""
+        keys = (self.key(me._replace(seat=seat)) for seat in me.seats)
+        return self.key(parse(written)) in keys
 
     def same(self, first: str, second: str) -> bool:
         """Whether two written names mean the same participant, part by part."""

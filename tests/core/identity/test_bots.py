@@ -59,7 +59,7 @@ def test_an_agent_in_the_cloud_has_a_branch_and_no_tag(tmp_path: Path) -> None:
     bot = ("Claude", "noreply@anthropic.com")
     found = who(tmp_path, *bot, CLOUD)
     assert found.author == "Claude Code@claude/fix-1"
-    assert (found.branch, found.behind, found.person) == ("claude/fix-1", "", False)
+    assert (found.behind, found.person) == ("", False)
     found = who(tmp_path, *bot, CLOUD | {"WATERCOOLER_USER": "Pat"})
     assert found.author == "Claude Code@claude/fix-1 (Pat)"
     # On an ordinary machine, the main worktree is no seat.

@@ -218,7 +218,6 @@ def test_sessions_of_one_worktree_are_distinguished(linked: Path) -> None:
         Asked(), BARE | env | {"CLAUDE_CODE_SESSION_ID": "0-a1b2c3"}, where, Settings()
     )
     assert one.author == "Claude Code@topic/menu.a1b2c3 (pat)"
-    assert one.branch == "topic/menu"
     off = Settings(seats="off")
     assert who(env | {"CLAUDE_CODE_SESSION_ID": "0-a1b2c3"}, where, off) == (
         "Claude Code@a1b2c3 (pat)"
@@ -284,23 +283,6 @@ def test_a_linked_worktree_is_a_seat(linked: Path, tmp_path: Path) -> None:
     assert seat(tmp_path / "app-wt-bug-7") == "bug-7"
 
 
-def test_which_branch_a_seat_depends_on(linked: Path, tmp_path: Path) -> None:
-    def branch(where: Path, asked: Asked) -> str | None:
-        found = repository.find(str(where))
-        return identify(asked, ALICE, found, Settings()).branch
-
-    codex = Asked("Codex")
-    assert branch(linked, codex) == "topic/menu"
-    for asked in (Asked("Codex@x"), Asked("Codex", "x"), Asked()):
-        assert branch(linked, asked) is None
-    assert branch(tmp_path / "app", codex) is None
-    git = Git(tmp_path / "home")
-    git(linked, "checkout", "-q", "--detach")
-    assert branch(linked, codex) == ""
-    git(tmp_path / "app", "worktree", "add", "-q", tmp_path / "app-wt-bug-7")
-    assert branch(tmp_path / "app-wt-bug-7", codex) is None
-
-
 def test_a_branch_that_is_being_rebased_is_still_the_seat(
     linked: Path, tmp_path: Path
 ) -> None:
@@ -312,7 +294,6 @@ def test_a_branch_that_is_being_rebased_is_still_the_seat(
     folder.mkdir()
     (folder / "head-name").write_text("refs/heads/topic/menu\n")
     assert seat(linked) == "topic/menu"
-    assert identify(Asked("Codex"), ALICE, found, Settings()).branch == "topic/menu"
     (folder / "head-name").write_text(f"refs/heads/{BRANCH}\n")
     assert seat(linked) == ""
 

@@ -253,7 +253,7 @@ def test_whatever_is_in_a_log_makes_plain_files(
 
 def test_who_i_am() -> None:
     who = Identity(Name("claude", "Fix", "Pat"), "WATERCOOLER_AGENT")
-    content = b"claudecode@fix(pat)\nclaudecode(pat)\nclaudecode\nclaudecode@fix\n"
+    content = b"claudecode@fix(pat)\n"
     env = {"WATERCOOLER_AGENT": "Claude @fix"}
     assert identity_files(MAIN_WORKTREE, who, Directory(), env) == {
         "me/=main/claude@fix": content
@@ -262,19 +262,6 @@ def test_who_i_am() -> None:
     env = {"WATERCOOLER_AGENT": " ", "CLAUDECODE": "1"}
     assert identity_files("app-wt-fix", here, Directory(), env) == {
         "me/app-wt-fix/=claudecode": content
-    }
-
-
-@pytest.mark.parametrize(
-    ("branch", "mark"),
-    [("Fix/A", b"=Fix/A\n"), ("", b"=\n"), ("b\udcff", b"=b\xff\n"), (None, b"")],
-)
-def test_a_seat_that_is_the_branch_says_so(branch: str | None, mark: bytes) -> None:
-    who = Identity(Name("Codex", "fix/a", "pat"), "CODEX_SANDBOX", branch=branch)
-    assert identity_files("w", who, Directory(), {"CODEX_SANDBOX": "1"}) == {
-        "me/w/=codex": b"codex@fix%2Fa(pat)\ncodex(pat)\ncodex\n"
-        + mark
-        + b"codex@fix%2Fa\n"
     }
 
 

@@ -340,15 +340,15 @@ class Chooser:
             if repository is None:
                 raise NotFoundError("The threads do not belong to a git repository")
 
-            def seat_of(path: str) -> str:
-                return self.agent_context(agent, path).identity.name.seat
+            def seats_of(path: str) -> tuple[str, ...]:
+                return self.agent_context(agent, path).identity.name.seats
 
             self._places[agent] = Places(
                 repository,
                 self.context.env,
                 self.own.run_worktrees,
                 self.request.start,
-                seat_of,
+                seats_of,
             )
         return self._places[agent]
 

@@ -58,7 +58,7 @@ class RunPlace(NamedTuple):
 class Places:
     """The worktrees of a repository, as they are when first needed. ``pattern`` is
     where new ones are made, ``start`` the branch from which (empty: the base branch),
-    ``seat_of`` returns the seat of an agent in a folder."""
+    ``seats_of`` returns the names of an agent's seat in a folder."""
 
     def __init__(
         self,
@@ -66,13 +66,13 @@ class Places:
         env: Mapping[str, str],
         pattern: str,
         start: str,
-        seat_of: Callable[[str], str],
+        seats_of: Callable[[str], tuple[str, ...]],
     ) -> None:
         self.repository = repository
         self.env = env
         self._pattern = pattern
         self._start = start
-        self._seat_of = seat_of
+        self._seats_of = seats_of
         trees = worktrees.worktrees(repository, env)
         self.trees = [tree for tree in trees if tree.path and not tree.defect]
         self.main = next((tree for tree in trees if tree.main), None)
@@ -114,7 +114,7 @@ class Places:
 
     def _of_seat(self, seat: str) -> RunPlace:
         for tree in self.trees:
-            if fold(self._seat_of(tree.path)) == fold(seat):
+            if fold(seat) in map(fold, self._seats_of(tree.path)):
                 return RunPlace(tree.path, tree.branch)
         raise NotFoundError(
             f"No worktree here has the seat {one_line(seat)}.",

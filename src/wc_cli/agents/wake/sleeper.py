@@ -32,16 +32,26 @@ _MAX_EVENTS = 1 << 16
 
 def fingerprint(folders: Sequence[str], switch: str) -> int:
     """Return a number that changes when a name in one of the folders, or the file
-    ``switch``, appears or disappears."""
+    ``switch``, appears or disappears. A file among the folders counts by its text."""
     total = zlib.crc32(b"1" if os.path.lexists(switch) else b"0")
     for folder in folders:
         try:
             names = sorted(os.listdir(folder))
+        except NotADirectoryError:
+            names = _lines(folder)
         except OSError:
             names = []
         text = "\0".join((folder, *names, ""))
         total = zlib.crc32(text.encode(errors="surrogateescape"), total)
     return total
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, errors="surrogateescape") as file:
+            return file.readlines()
+    except OSError:
+        return []
 
 
 class _Kernel:

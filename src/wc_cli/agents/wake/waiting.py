@@ -31,7 +31,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.files import age_of
 from wc_core.base.layout import BRANCH, EARLY, Layout
 from wc_core.base.programs import own_words
-from wc_core.ledger.git import discovery
+from wc_core.ledger.git import discovery, seats
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.git.private import private_layout
@@ -176,7 +176,9 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
                 turns.save(layout, waiter._replace(token=""))
         raise SystemExit(0)
     # Before checking: anything that arrives in the meantime changes it.
-    folders = _folders(layout, waiter)
+    with suppress(WcError, OSError):  # the worktree may be gone
+        waiter = _with_names(context, layout, waiter)
+    folders = [*_folders(layout, waiter), *_seat_files(context)]
     before = sleeper.fingerprint(folders, private_layout(layout).wake_switch)
     try:
         status, again_ms = _wake(context, layout, waiter)
@@ -297,6 +299,24 @@ def _folders(layout: Layout, waiter: Waiter) -> list[str]:
         for parent in (listings.root_of(layout), f"{layout.local}/status/asked")
         for key in waiter.keys
     ]
+
+
+def _with_names(context: Context, layout: Layout, waiter: Waiter) -> Waiter:
+    """Return the session under the names that its seat has now, and record them."""
+    keys, agent = holders.folders_of(context.viewer), context.viewer.identity.author
+    renamed = waiter._replace(keys=keys, agent=agent)
+    if renamed != waiter and _is_current(layout, waiter):
+        turns.save(layout, renamed)
+    return renamed
+
+
+def _seat_files(context: Context) -> list[str]:
+    """The files that change with the names of the seat: a ball may be for any."""
+    with suppress(WcError):
+        tree = context.place.repository
+        if tree is not None and tree.linked:
+            return [f"{tree.gitdir}/HEAD", seats.path_of(tree)]
+    return []
 
 
 def _next_look(context: Context, layout: Layout) -> float:

@@ -28,6 +28,7 @@ from wc_cli.ledger.store import (
     locks,
     pending,
     rendering,
+    seatnames,
     sharedlines,
 )
 from wc_cli.ledger.store.upkeep import Upkeep
@@ -121,6 +122,9 @@ class Settler:
 
         Waits each time at most ``patience`` seconds for a burst of writes to end.
         """
+        if self.checkout is not None:
+            # Balls come from other clones, too.
+            seatnames.note_all(self.checkout)
         with self._recorded([""], "not tidied up"):
             if self.follower is not None:
                 self.follower.recover()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from wc_core.base import names
 from wc_core.base.agents import AGENTS, agent_of_bot
 from wc_core.base.errors import NotFoundError, WcError
-from wc_core.base.layout import BRANCH
 from wc_core.base.lean import contextlib
 from wc_core.base.names import Name, near_names
-from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.git import seats
 from wc_core.ledger.threads import moves
 from wc_core.ledger.threads.counterparts import in_use
 from wc_core.people.identity import userrecord
@@ -134,8 +133,8 @@ class Addressees:
 
     def _own_agents(self, name: Name) -> list[str]:
         """The names that ``name`` would have in each worktree of this repository."""
-        seats = (names.parse(seat).seat for seat in self._seats())
-        return [str(name._replace(seat=seat, tag=self._user)) for seat in seats]
+        known = (names.parse(seat).seat for seat in self._seats())
+        return [str(name._replace(seat=seat, tag=self._user)) for seat in known]
 
     def _nearby_names(self, topic: str) -> list[str]:
         """The names known without opening other threads."""
@@ -159,27 +158,26 @@ class Addressees:
         return people
 
     def _seats(self) -> list[str]:
-        """The seats of this repository's worktrees, for any agent."""
-        return [f"{_ANY_AGENT}@{seat}" for seat in self._worktree_seats()]
+        """The seats of this repository's worktrees, for any agent, with the names that
+        they have had."""
+        if self.place.repository is None:
+            return []
+        names = seats.all_names(self.place.repository).values()
+        return [f"{_ANY_AGENT}@{seat}" for tree in names for seat in tree]
 
     def _worktree_seats(self) -> dict[str, str]:
         """The seat of each of this repository's worktrees, with its branch."""
         repository = self.place.repository
         if repository is None:
             return {}
-        trees = repositories.linked_worktrees(repository)
-        branches = {tree: tree.working_branch for tree in trees}
-        return {
-            tree.change_id or branch or tree.worktree_id: branch
-            for tree, branch in branches.items()
-            if branch != BRANCH
-        }
+        trees = seats.trees(repository)
+        return {seats.current_name(tree): tree.working_branch for tree in trees}
 
     def _near_seats(self, name: Name) -> list[str]:
         """The name with the seats that may be meant by its unknown one."""
-        seats = self._worktree_seats()
-        with_branch = [seat for seat, branch in seats.items() if branch == name.seat]
-        near = with_branch or near_names(name.seat, list(seats))
+        branches = self._worktree_seats()
+        with_branch = [seat for seat in branches if branches[seat] == name.seat]
+        near = with_branch or near_names(name.seat, list(branches))
         return [str(name._replace(seat=seat)) for seat in near]
 
     def _all_names(self) -> list[str]:

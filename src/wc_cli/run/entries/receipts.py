@@ -52,6 +52,7 @@ def settle_after_write(
         if committing:
             notes.extend(_unopened_notes(context, layout))
         notes.extend(_refusal_notes(context, layout))
+    _note_seats(context, receipt)
     notes.extend(_wake_notes(context, layout, receipt))
     notes.extend(_elsewhere_notes(context))
     pushed = _is_pushed(context, committed=committed) if committing else None
@@ -151,6 +152,16 @@ def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]
     directory = context.settings.directory
     reason = expectation.obstacle(context.reader, directory, ball, now_ms())
     return [f"not woken: {reason}"] if reason else []
+
+
+def _note_seats(context: Context, receipt: Receipt) -> None:
+    """Note which worktree has the seat that got the ball: it may get another name."""
+    if receipt.ball == receipt.previous_ball or "@" not in (receipt.ball or ""):
+        return
+    if context.place.repository is not None:
+        from wc_cli.ledger.store import seatnames  # 1 ms, only for balls at seats
+
+        seatnames.note_all(context.place.repository)
 
 
 def _elsewhere_notes(context: Context) -> list[str]:

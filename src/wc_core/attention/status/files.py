@@ -36,14 +36,7 @@ inside, ``=claudecode``; else ``=default``, a person.
 As a person is the same one everywhere, their file of the main worktree serves where
 there is none. Of an agent with a plain seat in WATERCOOLER_SEAT there is one for each,
 ``=codex@left``, ``=codex@a1b2c3`` for a session: several may share a worktree. The
-lines are the key, then every other key that means this participant::
-
-    codex@fix%2Fui(pat)
-    codex(pat)                  without the seat
-    codex
-    =fix/ui                     where the seat is the branch, or the worktree for
-                                want of one: the first line, and what follows,
-    codex@fix%2Fui              mean us only while the branch is this one
+line is the key, ``codex@fix%2Fui(pat)``; an older wc wrote more of them.
 """
 
 from __future__ import annotations
@@ -251,15 +244,5 @@ def identity_files(
     """
     if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
         return {}
-    me, *other_keys = directory.match_keys(identity.name)
-    seatless = directory.match_keys(identity.name._replace(seat=""))
-    lines = (
-        safe_name(me),
-        *(safe_name(key) for key in other_keys if key in seatless),
-        *([] if identity.branch is None else [f"={identity.branch}"]),
-        *(safe_name(key) for key in other_keys if key not in seatless),
-    )
-    content = "".join(f"{line}\n" for line in lines)
-    # The name of a branch need not be valid UTF-8.
-    data = content.encode(errors="surrogateescape")
+    data = f"{safe_name(directory.key(identity.name))}\n".encode()
     return {f"me/{worktree}/{who_name(identity.source, env)}": data}

@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from wc_core.attention.status.places import Surroundings
     from wc_core.base.layout import Layout
     from wc_core.people.identity.viewer import Viewer
 
@@ -89,6 +90,14 @@ def holder_folders(layout: Layout) -> list[str]:
         return names_in(root_of(layout), layout.root)
     except WcError:
         return []  # wc doctor reports what is in its place
+
+
+def seated_folders(layout: Layout, surroundings: Surroundings) -> list[str]:
+    """Returns the folders of holders whose balls are where ``surroundings`` are because
+    of the seat."""
+    folders = dict.fromkeys(map(safe_name, surroundings.seat_keys()))
+    others = holder_folders(layout) if surroundings.seats else []
+    return surroundings.seated(folders | dict.fromkeys(others))
 
 
 def held_balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:

@@ -36,6 +36,7 @@ from wc_core.base.layout import IN_TREE
 from wc_core.base.lean import contextlib, json
 from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple, known_fields
+from wc_core.ledger.git import seats
 from wc_core.ledger.git.repository import pointed_dir
 
 TYPE_CHECKING = False
@@ -181,7 +182,7 @@ def sources(
     if admin := pointed_dir(f"{layout.root}/.git"):
         yield f"{admin}/HEAD"
     if repository is not None:
-        yield f"{repository.common}/config"
+        yield from (f"{repository.common}/config", seats.path_of(repository))
     if home := env.get("HOME", ""):
         own = env.get("GIT_CONFIG_GLOBAL") or f"{home}/.gitconfig"
         yield from (own, f"{home}/.config/git/config")

@@ -16,7 +16,7 @@ from wc_core.attention.status.files import (
     holder_key,
     question_name,
 )
-from wc_core.attention.status.holders import HeldBall, names_at
+from wc_core.attention.status.holders import HeldBall, names_at, seated_folders
 from wc_core.attention.status.line import LineThreads, StatusRow, threads_of
 from wc_core.attention.status.pins import pin_place, worktree_key
 from wc_core.attention.status.places import MAIN, has_seat, is_branch
@@ -100,7 +100,7 @@ class LineSource(NamedTuple):
                     held[name] = HeldBall(key, name)
                 for name in names_at(layout, f"{layout.local}/status/asked/{key}"):
                     question_balls[name] = HeldBall(key, name)
-            local_balls |= {ball.name: ball for ball in self._balls_here(keys)}
+            local_balls |= {ball.name: ball for ball in self._balls_here()}
         for name in {*local_balls, *held} - _latest_names((*local_balls, *held)):
             local_balls.pop(name, None)
             held.pop(name, None)
@@ -141,15 +141,14 @@ class LineSource(NamedTuple):
         except LookupError:
             return None
 
-    def _balls_here(self, keys: Sequence[str]) -> Iterator[HeldBall]:
+    def _balls_here(self) -> Iterator[HeldBall]:
         """Yield the balls of the threads that are here."""
         layout, local = self.reader.layout, self.reader.layout.local
         places = self.surroundings.places
         if self.surroundings.pinned:
             places = (pin_place(worktree_key(self.repository)),)
         else:
-            # Balls for the viewer's own seat are here, too.
-            for key in filter(has_seat, keys):
+            for key in seated_folders(layout, self.surroundings):
                 for name in names_at(layout, f"{local}/status/holder/{key}"):
                     yield HeldBall(key, name)
             places = tuple(p for p in places if p == MAIN or is_branch(p))

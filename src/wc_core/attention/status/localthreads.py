@@ -79,10 +79,10 @@ def _thread_names(
 ) -> Iterator[str]:
     """Yields the names of threads as they are in status files."""
     layout = reader.layout
-    places, keys = surroundings.places, [*surroundings.seat_keys()]
+    places, seated = surroundings.places, holders.seated_folders(layout, surroundings)
     if surroundings.pinned:
-        places, keys = (pin_place(worktree_key(repository)),), []
-    folders = [f"{listings.root_of(layout)}/{safe_name(key)}" for key in keys]
+        places, seated = (pin_place(worktree_key(repository)),), []
+    folders = [f"{listings.root_of(layout)}/{holder}" for holder in seated]
     for place in places:
         folder = f"{layout.local}/status/branch/{place}/.t"
         folders += [f"{folder}/{holder}" for holder in names_in(folder, layout.root)]

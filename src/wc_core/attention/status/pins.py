@@ -17,6 +17,7 @@ from wc_core.attention.status.files import MAIN_WORKTREE
 from wc_core.attention.status.places import PINNED, Surroundings, worktree_places
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git import seats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def surroundings(
         viewer.directory,
         pin.topic if pin.is_open else "",
         viewer.identity.own_tag,
+        seats.former_names(repository) if repository is not None else (),
     )
 
 

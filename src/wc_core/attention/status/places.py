@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from wc_core.base.layout import safe_name
 from wc_core.base.lean import functools
-from wc_core.base.names import Directory, Name, parse
+from wc_core.base.names import Directory, Name, fold, parse
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Protocol
 
     from wc_core.ledger.threads.model import State
@@ -157,18 +157,31 @@ def has_seat(key: str) -> bool:
 class Surroundings(NamedTuple):
     """A worktree's places, and who looks from there: ``None`` for no one. ``pinned`` is
     the topic of the open thread chosen for the worktree: only that thread is here
-    (`wc_core.attention.status.pins`). ``tag`` is that of the viewer's own agents."""
+    (`wc_core.attention.status.pins`). ``tag`` is that of the viewer's own agents.
+    ``seats`` are the names that the worktree has had as a seat."""
 
     places: tuple[str, ...] = ()
     me: Name | None = None
     directory: Directory = Directory()
     pinned: str = ""
     tag: str = ""
+    seats: tuple[str, ...] = ()
 
     def seat_keys(self) -> Iterator[str]:
         """Yields the keys of the viewer's names that have their seat."""
         if self.me is not None:
             yield from filter(has_seat, self.directory.match_keys(self.me))
+
+    def seated(self, folders: Iterable[str]) -> list[str]:
+        """Returns those folders of holders whose balls are here because of the seat,
+        under any of its names."""
+        own = set(map(safe_name, self.seat_keys()))
+        ends = tuple(safe_name(f"@{fold(seat)}") for seat in self.seats)
+        return [
+            folder
+            for folder in folders
+            if folder in own or (ends and folder.partition("(")[0].endswith(ends))
+        ]
 
     def has(self, state: State) -> bool:
         """Returns whether a thread is here."""
@@ -176,7 +189,6 @@ class Surroundings(NamedTuple):
             return state.topic == self.pinned
         if not set(places_of(state)).isdisjoint(self.places):
             return True
-        if self.me is None or not state.ball:
+        if not state.ball:
             return False
-        key = self.directory.key(parse(state.ball))
-        return has_seat(key) and key in self.directory.match_keys(self.me)
+        return bool(self.seated([safe_name(self.directory.key(parse(state.ball)))]))

@@ -70,7 +70,7 @@ class Questions(NamedTuple):
             )
         word = draft.to.casefold()
         name = self.state.asker if word == ASKER else draft.to
-        is_own = word == ME or self.directory.same(name, str(self.me))
+        is_own = word == ME or self.directory.is_me(name, self.me)
         if word in FREE_WORDS or is_own or not name:
             raise InvalidInputError(
                 "A question needs someone else to answer it.",
@@ -101,7 +101,7 @@ class Questions(NamedTuple):
 
     def _may_close(self, question: OpenQuestion, draft: Draft) -> bool:
         """Whether the author of a draft asked a question, or is asked."""
-        if self.directory.same(question.asker, str(self.me)):
+        if self.directory.is_me(question.asker, self.me):
             return True
         return not draft.withdraws and self.directory.matches(question.asked, self.me)
 
@@ -111,7 +111,7 @@ class Questions(NamedTuple):
         return [
             question
             for question in self.state.questions
-            if self.directory.same(question.asker, str(self.me))
+            if self.directory.is_me(question.asker, self.me)
         ]
 
     @property
@@ -234,7 +234,7 @@ class Questions(NamedTuple):
         if move.ball is None or move.ball.holder == self.state.ball:
             return False
         holder = move.ball.holder
-        return holder is None or not self.directory.same(holder, str(self.me))
+        return holder is None or not self.directory.is_me(holder, self.me)
 
     def _is_asked(self, question: OpenQuestion, holder: str) -> bool:
         """Whether a holder is the one who is asked, or one of those."""

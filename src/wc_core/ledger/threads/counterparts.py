@@ -24,7 +24,7 @@ def default_holder(state: State, me: Name, settings: Settings) -> Ball:
         configured = configured_counterpart(state, me, settings)
         if configured is not None:
             return Ball(configured)
-        if state.asker and not directory.same(state.asker, str(me)):
+        if state.asker and not directory.is_me(state.asker, me):
             return Ball(state.asker)
         return Ball(_last_passer(state, me, directory))
     return counterpart(state, me, settings)
@@ -42,7 +42,7 @@ def counterpart(state: State, me: Name, settings: Settings) -> Ball:
     if passer is not None:
         return Ball(passer)
     for name, _ in reversed(state.participants):
-        if name and not directory.same(name, str(me)):
+        if name and not directory.is_me(name, me):
             return Ball(name)
     return FREE
 
@@ -52,7 +52,7 @@ def _last_passer(state: State, me: Name, directory: Directory) -> str | None:
     for to, by in reversed(state.passes):
         # "By me" needs exactly the same name: the same agent in the main worktree,
         # where its name has no seat, is another participant than in a linked worktree.
-        if directory.matches(to, me) and not directory.same(by, str(me)):
+        if directory.matches(to, me) and not directory.is_me(by, me):
             return by
     return None
 

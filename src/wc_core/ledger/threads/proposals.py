@@ -115,7 +115,7 @@ class Proposal(NamedTuple):
     @property
     def is_asker(self) -> bool:
         """Whether the author asked for the thread's work."""
-        return self.settings.directory.same(self.state.asker, str(self.me))
+        return self.settings.directory.is_me(self.state.asker, self.me)
 
     @property
     def is_closed(self) -> bool:

@@ -24,10 +24,17 @@ from wc_core.base import names, sandboxes
 from wc_core.base.agents import agent_of_bot
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.layout import BRANCH
-from wc_core.base.names import ASKER, FREE_WORDS, MAX_NAME_BYTES, ME, Name
+from wc_core.base.names import (
+    ASKER,
+    FREE_WORDS,
+    MAX_NAME_BYTES,
+    ME,
+    Name,
+    is_fit,
+    unbracketed,
+)
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git import config
-from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.git import config, seats
 from wc_core.ledger.git.authorship import Person
 from wc_core.people.identity import environment, userrecord
 
@@ -76,15 +83,13 @@ class Asked(NamedTuple):
 class Identity(NamedTuple):
     """A participant, and the rule that determined them (for ``wc whoami``).
 
-    ``branch`` is the current branch, or empty, if the seat depends on it; otherwise
-    ``None``. ``behind`` is the person that an agent works for; empty for a person.
+    ``behind`` is the person that an agent works for; empty for a person.
     ``agents_tag`` is the tag of the agents that work for the same person.
     """
 
     name: Name
     source: str
     person: bool = False
-    branch: str | None = None
     behind: str = ""
     agents_tag: str = ""
 
@@ -124,19 +129,20 @@ def identify(
         name = name._replace(agent=person)
     _refuse_reserved(name)
     if not name.tag and names.fold(name.agent) == names.fold(person):
-        agents_tag = _unbracketed(user.value)
+        agents_tag = unbracketed(user.value)
         return Identity(name, agent.name, person=True, agents_tag=agents_tag)
-    tag = name.tag or _unbracketed(checked_name(user.value, _origin(user)))
+    tag = name.tag or unbracketed(checked_name(user.value, _origin(user)))
     places = tuple(worktree_rules(repository, settings, env))
     seat = winning_rule(seat_rules(name, asked, env, places))
-    full = Name(name.agent, name.seat or _unbracketed(seat.value), tag)
+    full = Name(name.agent, name.seat or unbracketed(seat.value), tag)
     if names.parse(str(full)) != full:
         raise InvalidInputError(
             f"{agent.value!r} cannot be a name.", "Write it as: Agent@seat (tag)"
         )
-    branch = _branch_of_seat(seat, winning_rule(places), repository)
+    former = _former_seats(seat, winning_rule(places), repository)
+    full = full._replace(former=former)
     behind = name.tag or person
-    return Identity(full, agent.name, branch=branch, behind=behind, agents_tag=tag)
+    return Identity(full, agent.name, behind=behind, agents_tag=tag)
 
 
 def process_agent(
@@ -187,7 +193,7 @@ def _person(user: Rule, person: str) -> Identity:
     name = Name(checked_name(person, _origin(user)))
     _refuse_reserved(name)
     source = GIT_USER if user.name in _GIT_RULES else "user"
-    return Identity(name, source, person=True, agents_tag=_unbracketed(user.value))
+    return Identity(name, source, person=True, agents_tag=unbracketed(user.value))
 
 
 def _origin(user: Rule) -> str:
@@ -195,18 +201,16 @@ def _origin(user: Rule) -> str:
     return "git's user.name" if user.name in _GIT_RULES else user.name
 
 
-def _branch_of_seat(
+def _former_seats(
     seat: Rule, place: Rule, repository: Repository | None
-) -> str | None:
-    """The branch that the seat depends on; ``None`` if it depends on none. A rebase
-    detaches HEAD, but keeps the seat of the rebased branch."""
-    if repository is None or seat.name not in {SESSION, place.name}:
-        return None
-    by_branch = place.name in _RULES_BY_BRANCH
-    if place.name == _CHANGE and not repositories.change_of(repository.top):
-        # Of some worktrees that clients make only the branch shows it.
-        by_branch = not repositories.client_change(repository, for_good=True)
-    return repository.working_branch if by_branch else None
+) -> tuple[str, ...]:
+    """The other names of a seat that is a worktree, or a session in one."""
+    is_place = seat.name in {SESSION, place.name} and place.value != ""
+    if repository is None or not is_place:
+        return ()
+    end = seat.value.removeprefix(place.value)
+    names = seats.former_names(repository)
+    return tuple(f"{name}{end}" for name in names if f"{name}{end}" != seat.value)
 
 
 def winning_rule(rules: Iterable[Rule]) -> Rule:
@@ -223,12 +227,6 @@ def _refuse_reserved(name: Name) -> None:
             "Say who you are with --as NAME, WATERCOOLER_AGENT or WATERCOOLER_USER, "
             "such as: Codex",
         )
-
-
-def _unbracketed(text: str) -> str:
-    """A seat or tag without brackets, so that the name can be parsed again:
-    ``Codex@fix(ui)`` and ``Codex (Pat (Acme))`` could not."""
-    return " ".join(text.replace("(", " ").replace(")", " ").split())
 
 
 def agent_rules(
@@ -317,11 +315,6 @@ def _system_only(env: Mapping[str, str]) -> Mapping[str, str]:
     return {name: env[name] for name in _SYSTEM_VARIABLES if name in env}
 
 
-# The rules whose seat changes with the current branch.
-_RULES_BY_BRANCH = frozenset({"branch", "worktree"})
-_CHANGE = "change id"
-
-
 def seat_rules(
     name: Name,
     asked: Asked,
@@ -361,22 +354,22 @@ def worktree_rules(
     if not repository.linked:
         if sandboxes.current(env) is not None:
             # Each session there has a clone of its own, and a branch.
-            yield Rule("branch", branch if _is_fit(branch) else "")
+            yield Rule("branch", branch if is_fit(branch) else "")
         yield Rule("main worktree", _MAIN if settings.seats == "all" else "")
         return
     for rule, seat in (
-        (_CHANGE, repository.change_id),
+        ("change id", repository.change_id),
         ("branch", branch),
         ("worktree", repository.worktree_id),
     ):
-        yield Rule(rule, seat if seat and _is_fit(seat) else "")
+        yield Rule(rule, seat if seat and is_fit(seat) else "")
 
 
 def checked_name(text: str, origin: str = "") -> str:
     """A name, or part of one, stripped. Raises InvalidInputError, which says that it is
     from ``origin``, if it is too long or has unprintable characters."""
     clean = text.strip()
-    if _is_fit(clean):
+    if is_fit(clean):
         return clean
     source = f", from {origin}," if origin else ""
     if not clean.isprintable():
@@ -388,7 +381,3 @@ def checked_name(text: str, origin: str = "") -> str:
         f"The name {clean[:40]}…{source} is longer than {MAX_NAME_BYTES} bytes.",
         "Use a shorter one.",
     )
-
-
-def _is_fit(text: str) -> bool:
-    return text.isprintable() and len(text.encode()) <= MAX_NAME_BYTES

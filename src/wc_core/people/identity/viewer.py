@@ -41,7 +41,7 @@ class Viewer:
     def is_me(self, author: str) -> bool:
         """Whether ``author`` is the viewer, in any spelling."""
         if author not in self._mine:
-            self._mine[author] = self.directory.key(names.parse(author)) == self.key
+            self._mine[author] = self.directory.is_me(author, self.identity.name)
         return self._mine[author]
 
     def new_count(self, state: State, read: Cursor) -> int:

@@ -355,7 +355,7 @@ def _names_by_folder(
 def _names_here(query: BriefQuery, names: Mapping[str, Sequence[str]]) -> set[str]:
     """Returns which of these names by folder are those of threads that are here."""
     layout, local_names = query.reader.layout, set[str]()
-    seated = set(map(safe_name, query.surroundings.seat_keys()))
+    seated = set(query.surroundings.seated(names))
     for folder in (folder for folder, items in names.items() if items):
         if folder in seated:
             local_names.update(names[folder])

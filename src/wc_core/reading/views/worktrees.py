@@ -12,14 +12,14 @@ import os
 from wc_core.attention.status.places import places_of, worktree_places
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
-from wc_core.base.names import OFFERED, parse
+from wc_core.base.names import OFFERED, fold, parse
 from wc_core.base.phrases import shown_path
 from wc_core.base.text import one_line
 from wc_core.base.times import elapsed
 from wc_core.base.values import NamedTuple
 from wc_core.edits.activitylog import reading
 from wc_core.edits.radar import kept
-from wc_core.ledger.git import repository, worktrees
+from wc_core.ledger.git import repository, seats, worktrees
 from wc_core.ledger.git.discovery import PLAIN
 from wc_core.ledger.git.worktrees import Worktree
 from wc_core.ledger.threads.model import CLOSED
@@ -191,7 +191,8 @@ def neighbours(
 ) -> list[Neighbour]:
     """Returns every worktree: the current one first, then those whose loop waits for a
     person, then by their latest change."""
-    filed = _by_place(rows)
+    names = seats.all_names(query.repository) if query.repository else {}
+    filed = _by_place(rows, {fold(n): path for path in names for n in names[path]})
     all_notes = tuple(notes)
     if query.repository is None:
         only = _neighbour(query, files, Worktree(query.folder, ""), filed, all_notes)
@@ -215,7 +216,7 @@ def _neighbour(
     notes = tuple(note for note in all_notes if note.worktree == tree.path)
     is_here = tree.path == query.own
     places = worktree_places(tree if tree.gitdir else None)
-    places = (*places, _OWN_SEAT) if is_here else places
+    places = (*places, tree.gitdir, *((_OWN_SEAT,) if is_here else ()))
     threads = {row.topic: row for place in places for row in filed.get(place, ())}
     ages = [
         *(elapsed(note.at_ms, now) for note in notes),
@@ -246,18 +247,23 @@ def with_conflicts(
     ]
 
 
-def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
+def _by_place(
+    rows: Iterable[ThreadRow], seated: Mapping[str, str]
+) -> dict[str, list[ThreadRow]]:
     """Returns the threads that are not closed by the places they belong to.
 
-    Those whose ball belongs to the viewer's own seat are also under `_OWN_SEAT`: the
-    viewer is here, whatever the seat is called.
+    Those whose ball is for a seat are also under git's folder of its worktree, which
+    ``seated`` has by each of its names, and those at the viewer's own seat under
+    `_OWN_SEAT`: the viewer is here, whatever the seat is called.
     """
     filed: dict[str, list[ThreadRow]] = {}
     for row in rows:
         if row.status != CLOSED:
-            own = row.have_ball and parse(row.ball or "").seat
-            places = places_of(placed_state(row))
-            for place in (*places, *((_OWN_SEAT,) if own else ())):
+            seat = parse(row.ball or "").seat
+            own = (_OWN_SEAT,) if row.have_ball and seat else ()
+            path = seated.get(fold(seat))
+            places = (*places_of(placed_state(row)), *([path] if path else []), *own)
+            for place in places:
                 filed.setdefault(place, []).append(row)
     return filed
 
