@@ -27,6 +27,7 @@ from wc_cli.ledger.store import lockowners, pending, sharedlines
 from wc_cli.ledger.store.localfiles import LineStamp
 from wc_cli.run.context import other_home_text
 from wc_cli.run.entries.localtopic import chosen_text
+from wc_cli.run.entries.lostseats import LostSeats
 from wc_cli.run.options import command, flag
 from wc_cli.run.output import say, say_json
 from wc_core.base.errors import FindingsError, InvalidInputError, WcError
@@ -207,6 +208,7 @@ def examine_store(context: Context, *, is_all: bool = False) -> DoctorReport:
     findings += stray_findings(reader)
     findings += settling_findings(reader)
     findings += examined.findings()
+    findings += seat_findings(context)
     if place.kind == BRANCH_STORE:
         findings += _checkout_findings(context, reader)
         findings += exchange_findings(context)
@@ -305,6 +307,14 @@ def settling_findings(reader: StoreReader) -> Iterator[Finding]:
         if by := reports.settler_at_work(reader.layout):
             fix = f"Their entries are safe on disk; {by}. If it hangs, end it."
         yield Finding("settling", 0, message, fix)
+
+
+def seat_findings(context: Context) -> Iterator[Finding]:
+    """Yield the threads whose balls wait where nobody can work."""
+    seats = LostSeats(context)
+    for state in seats.all_lost():
+        message = f"the ball is for {state.ball}, and no worktree here has that seat"
+        yield Finding(state.name, 0, message, f"Pass it on: {seats.command(state)}")
 
 
 def exchange_findings(context: Context) -> Iterator[Finding]:

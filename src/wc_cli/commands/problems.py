@@ -146,6 +146,7 @@ class _ProblemSearch:
             yield from doctor.exchange_findings(self.context)
             yield from self._set_aside_findings()
             yield from _harvest_findings(reader)
+        yield from doctor.seat_findings(self.context)
         yield from _lock_findings(reader)
         yield from self._conflict_findings(reader)
         yield from self._wake_findings(reader)

@@ -128,3 +128,49 @@ def test_a_name_is_that_of_the_worktree_that_has_it_now(repo: Repo) -> None:
     first.git("switch", "-q", "review")
     assert "newer" in first.ok("list", "--mine", env=CODEX).out
     assert "None of these" in later.ok("list", "--mine", env=CODEX).err
+
+
+def test_a_ball_in_a_worktree_that_is_gone_is_named(repo: Repo) -> None:
+    tree = repo.worktree("app-review", "review")
+    other = repo.worktree("app-reviews", "reviews")
+    repo.ok("new", "login", "--title", "T", "--to", "Codex@review")
+    tree.ok("say", "login", "--title", "Look", "--to", "Codex@review", env=CODEX)
+    assert repo.ok("doctor").out.endswith("Nothing is wrong.\n")
+    repo.git("worktree", "remove", str(tree.path))
+    moves = "--to Codex@reviews --reason 'no worktree has its seat'"
+    fact = "no worktree here has that seat"
+    for command in ("doctor", "problems"):
+        done = repo.wc(command)
+        assert (done.code, fact in done.out) == (9, True)
+        assert f"wc handoff login {moves}" in done.out
+    assert f"wc handoff login {moves}" in repo.ok("list").err
+    given = repo.ok("new", "api", "--title", "T", "--to", "Codex@review").err
+    assert f"to move the ball: wc handoff api {moves}" in given
+    for topic in ("login", "api"):
+        words = ("--to", "Codex@reviews", "--reason", "no worktree has its seat")
+        assert "no worktree" not in repo.ok("handoff", topic, *words).err
+    assert "login" in other.ok("list", "--mine", env=CODEX).out
+    assert repo.ok("list").err == repo.ok("problems").err == ""
+
+
+def test_what_is_not_the_seat_of_a_worktree_here_is_not_missed(repo: Repo) -> None:
+    """A role, someone else's agent, the cloud, and a worktree of another clone."""
+    hub = repo.machine.root / "hub.git"
+    repo.git("clone", "-q", "--bare", ".", str(hub))
+    repo.git("remote", "add", "origin", str(hub))
+    repo.ok("new", "role", "--title", "T")
+    repo.ok("say", "role", "--title", "T", "--as", "Codex", "--seat", "critic")
+    repo.ok("sync")
+    clone = repo.machine.root / "clone"
+    repo.git("clone", "-q", str(hub), str(clone))
+    away = type(repo)(repo.machine, clone)
+    away.ok("init")
+    away.worktree("clone-review", "review")
+    holders = ("Codex@critic", "Codex@x (Sam)", "Codex@cloud", "Codex@review")
+    for topic, holder in zip("abcd", holders, strict=True):
+        given = repo.ok("new", topic, "--title", "T", "--to", holder, "--force")
+        assert "no worktree" not in given.err
+    assert "no worktree" not in repo.ok("list").err
+    assert repo.ok("problems").out == "No problems.\n"
+    nobody = ("--to", "Codex@nobody", "--force")
+    assert "no worktree" in repo.ok("new", "lost", "--title", "T", *nobody).err

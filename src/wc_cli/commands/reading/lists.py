@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from wc_cli.commands.common import SpeakerOptions, no_threads_text
 from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 # The first is the order without --sort; `age` puts the oldest first.
 SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
+_MAX_LOST = 3
 _NO_MATCH = "No thread matches."
 
 
@@ -119,6 +122,20 @@ def list_threads(context: Context, options: ListOptions) -> None:
     if not page.rows:
         remark(_empty_text(options))
     _print_omissions(options, page, unreadable)
+    _print_lost(context, page.rows)
+
+
+def _print_lost(context: Context, rows: Sequence[ThreadRow]) -> None:
+    """Print which balls are for seats that no worktree has, and how to move them."""
+    if not any("@" in (row.ball or "") for row in rows):
+        return
+    from wc_cli.run.entries.lostseats import LostSeats  # 3 ms, only for balls at seats
+
+    seats = LostSeats(context)
+    held = [row.topic for row in rows if row.ball and seats.has(row.ball)]
+    for state in islice(seats.lost(held), _MAX_LOST):
+        name, ball = one_line(state.name), one_line(state.ball or "")
+        remark(f"{name}: no worktree has the seat of {ball}: {seats.command(state)}")
 
 
 def _print_omissions(

@@ -235,8 +235,8 @@ class LocalFiles:
         self.stamp.renew()
 
     def note_writer(self, worktree: str, identity: Identity, key: str) -> None:
-        """Record that an agent wrote in a worktree: an entry, or a file. People are in
-        all worktrees."""
+        """Record that an agent wrote in a worktree, an entry or a file, and its seat,
+        which may be that of one command. People are in all worktrees."""
         if identity.person:
             return
         folder = worktree or statusfiles.MAIN_WORKTREE
@@ -245,6 +245,8 @@ class LocalFiles:
             os.utime(f"{self.layout.local}/{path}", follow_symlinks=False)
         else:
             self.write(path, data.encode())
+            if identity.name.seat:
+                self.write(f"me/{folder}/={safe_name(key)}", data.encode())
 
     def _remove_old_seats(self, path: str) -> None:
         """Remove the files of other seats beside ``path`` that are a month older

@@ -52,7 +52,7 @@ def settle_after_write(
         if committing:
             notes.extend(_unopened_notes(context, layout))
         notes.extend(_refusal_notes(context, layout))
-    _note_seats(context, receipt)
+    notes.extend(_seat_notes(context, receipt))
     notes.extend(_wake_notes(context, layout, receipt))
     notes.extend(_elsewhere_notes(context))
     pushed = _is_pushed(context, committed=committed) if committing else None
@@ -154,14 +154,22 @@ def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]
     return [f"not woken: {reason}"] if reason else []
 
 
-def _note_seats(context: Context, receipt: Receipt) -> None:
-    """Note which worktree has the seat that got the ball: it may get another name."""
+def _seat_notes(context: Context, receipt: Receipt) -> list[str]:
+    """Note which worktree has the seat that got the ball: it may get another name.
+    Return that none has it, and what moves the ball."""
     if receipt.ball == receipt.previous_ball or "@" not in (receipt.ball or ""):
-        return
-    if context.place.repository is not None:
-        from wc_cli.ledger.store import seatnames  # 1 ms, only for balls at seats
+        return []
+    from wc_cli.ledger.store import seatnames  # 1 ms, only for balls at seats
+    from wc_cli.run.entries.lostseats import LostSeats
 
+    if context.place.repository is not None:
         seatnames.note_all(context.place.repository)
+    seats = LostSeats(context)
+    return [
+        f"no worktree here has the seat of {receipt.ball}; "
+        f"to move the ball: {seats.command(state)}"
+        for state in seats.lost([receipt.topic])
+    ]
 
 
 def _elsewhere_notes(context: Context) -> list[str]:
