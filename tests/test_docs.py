@@ -48,6 +48,11 @@ def text_of(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+def present_text(name: str) -> str:
+    """A page, without the part about what went."""
+    return text_of(name).partition("\n## What went\n")[0]
+
+
 def blocks(text: str, language: str = "sh") -> list[str]:
     found = re.findall(
         rf"^```{language}\b[^\n]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
@@ -126,7 +131,7 @@ def test_examples_run_what_there_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_in_the_text_exist(name: str) -> None:
-    for span in spans(text_of(name)):
+    for span in spans(present_text(name)):
         if span.startswith(("wc ", "bin/wc ")):
             check_command(span.split())
 
@@ -138,7 +143,7 @@ def test_options_in_the_text_exist(name: str) -> None:
         everything |= set(words._option_string_actions)
     names = ("wc-statusline", "bench", "test")
     scripts = "".join(text_of(f"bin/{name}") for name in names)
-    for span in spans(text_of(name)):
+    for span in spans(present_text(name)):
         option = re.match(r"--[a-z][a-z-]*", span)
         if option:
             assert option[0] in everything or option[0] in scripts, span
@@ -146,7 +151,7 @@ def test_options_in_the_text_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_codes_and_variables_exist(name: str) -> None:
-    text = text_of(name)
+    text = present_text(name)
     known = {one.code for one in errors.WcError.__subclasses__()} | {"INTERNAL"}
     numbers = {one.exit_code for one in errors.WcError.__subclasses__()} | {0, 1, 130}
     for number, code in re.findall(r"^\| (\d+) \| ([A-Z_]*) \|", text, re.MULTILINE):

@@ -82,7 +82,6 @@ check app/store.py
 radar
 conflicts search
 neighbors app/auth.py
-graph
 review export --stat
 land --queue
 land german --dry-run
@@ -103,8 +102,6 @@ wake
 wait --timeout 0
 statusline
 export imported --format json
-export login --format html
-export login --format adr
 export login
 """
 AGENT_READING = """
