@@ -438,7 +438,7 @@ def _start_notes(context: Context) -> Iterator[str]:
 
 def _server_notes(context: Context) -> Iterator[str]:
     """Yield where the text of entries is sent, and what failed."""
-    from wc_cli.bridges.enrich import following
+    from wc_cli.bridges.enrich import following  # 2 ms, not for `wc problems`
 
     if reason := following.waiting_text(context.reader.layout, context.env):
         yield f"{reason} To try again: wc enrich"

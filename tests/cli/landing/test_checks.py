@@ -210,10 +210,10 @@ def test_what_changes_while_the_check_runs_does_not_land(
 
     monkeypatch.setattr(CheckPlace, "check", during)
     for reason in ("login has moved", "its ball is Codex"):
+        approve(here)
         done = here.wc("land", "login", "--yes")
         assert (done.code, reason in done.out) == (9, True), done
         assert head(here) == before
-        approve(here)
 
 
 def test_main_may_be_checked_out_elsewhere_once_the_check_has_run(here: Here) -> None:

@@ -50,7 +50,7 @@ def after_write(root: str, written: Collection[str], env: Mapping[str, str]) -> 
     layout = reader.layout
     if not (_has_model(env) and os.path.isdir(layout.unsettled)):
         return False
-    made = False
+    has_summaries = False
     with contextlib.suppress(WcError, OSError):
         if written:
             durable.make_folder(layout.unenriched, root, flush=False)
@@ -68,14 +68,14 @@ def after_write(root: str, written: Collection[str], env: Mapping[str, str]) -> 
                     # Before it is read: who writes now adds the file again.
                     durable.remove(_waiting_file(layout, topic), root)
                     is_done, reason = _enrich(reader, topic, env, deadline)
-                    made = made or is_done
+                    has_summaries = has_summaries or is_done
                     if reason is not None:
                         path = _waiting_file(layout, topic)
                         durable.create(path, reason.encode(errors="replace"), root)
-                        return made
+                        return has_summaries
             finally:
                 os.close(handle)
-    return made
+    return has_summaries
 
 
 def _enrich(
@@ -94,26 +94,27 @@ def _enrich(
         patience=Patience(_ANSWER_SECONDS, attempts=1),
         deadline=deadline,
     )
-    wanted, made, reason = preferences.load(env), False, None
+    personal, has_summaries, reason = preferences.load(env), False, None
     for part in (summaries, meaning):
         try:
-            report = part.enrich(reader, wanted, env, request)
+            report = part.enrich(reader, personal, env, request)
         except NotFoundError:
             break  # it was deleted
         except WcError as error:
             reason = reason or error.message
             continue
-        made = made or bool(report.part == summaries.PART and report.done)
+        if report.part == summaries.PART and report.done:
+            has_summaries = True
         if report.error is not None:
             reason = reason or report.error.message
         elif report.done == _MOST_TEXTS or time.monotonic() >= deadline:
             reason = reason or ""
-    return made, reason
+    return has_summaries, reason
 
 
 def _has_model(env: Mapping[str, str]) -> bool:
-    wanted = preferences.load(env)
-    return bool(wanted.summaries_endpoint or models.chosen(wanted).model)
+    personal = preferences.load(env)
+    return bool(personal.summaries_endpoint or models.chosen(personal).model)
 
 
 def _waiting_file(layout: Layout, topic: str) -> str:
