@@ -227,6 +227,7 @@ def test_what_is_approved_waits_until_it_has_landed(branches: Branches) -> None:
     branches.check(one="land")
     assert "CLOSED, to land" in app.ok("list").out
     assert "closed, yours to land" in app.ok("whose", "one").out
+    assert "closed, Pat Doe's to land" in app.ok("whose", "one", *CLAUDE).out
     assert "wc land one" in app.ok("inbox").out
     branches.begin("two", who=CLAUDE)
     assert "next:" not in app.ok("done", "two", "--approve", *CLAUDE).out
@@ -322,3 +323,24 @@ def test_what_has_landed_elsewhere_waits_for_no_one(
     app.ok("land", "rebased")
     said = surfaces(app, PAT, branches.every)
     assert said == {name: {"newer"} for name in said}
+
+
+def test_an_approval_that_came_by_my_name_is_not_mine(branches: Branches) -> None:
+    app = branches.app
+    for topic in ("mine", "theirs", "newer"):
+        branches.begin(topic)
+        app.ok("done", topic, "--approve")
+    # As if these had come with a push.
+    (app.private / "written/mine").unlink()
+    branches.look(mine="approve", theirs="land", newer="land")
+    app.ok("config", "--global", "set", "land.by", "Pat Doe")
+    branches.look(mine="land", theirs="land", newer="land")
+    # The one that counts is about another commit.
+    written = app.private / "written/newer"
+    before = written.read_bytes()
+    app.ok("config", "--global", "unset", "land.by")
+    branches.commit("newer")
+    app.ok("say", "newer", "--approve")
+    branches.look(mine="approve", theirs="land", newer="land")
+    written.write_bytes(before)
+    branches.look(mine="approve", theirs="land", newer="approve")

@@ -151,8 +151,8 @@ def _is_doubtful(state: State, since_ms: int) -> bool:
 
 def _move_text(context: Context, state: State) -> str:
     if state.status == CLOSED:
-        kinds = [move.kind for move in _own_moves(context, state)]
-        return f"closed, yours to {kinds[0]}" if kinds else "closed, nobody's move"
+        moves = unlanded.own_moves(context.reader, lambda _: True, state, 0)
+        return f"closed, {_landing_text(context, moves)}"
     status = "" if state.status == OPEN else f" ({state.status})"
     own_tag = context.viewer.identity.own_tag
     if names_of_askers := askers(_own_moves(context, state)):
@@ -161,6 +161,16 @@ def _move_text(context: Context, state: State) -> str:
     if context.viewer.whose(state.ball) == names.MINE:
         return f"your move{status}"
     return f"{name_text(holder_text(state.ball), own_tag)}'s move{status}"
+
+
+def _landing_text(context: Context, moves: list[NextMove]) -> str:
+    if not moves:
+        return "nobody's move"
+    kind, participant, *_ = moves[0]
+    own_tag = context.viewer.identity.own_tag
+    is_own = context.viewer.holds(participant)
+    whose = "yours" if is_own else f"{name_text(participant, own_tag)}'s"
+    return f"{whose} to {kind}"
 
 
 def _since_ms(context: Context, state: State) -> int:

@@ -23,9 +23,11 @@ from wc_core.base.lean import contextlib
 from wc_core.base.lean.functools import partial
 from wc_core.base.names import parse
 from wc_core.edits.review.points import approved_branch
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.git import discovery
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.planning import unlanded
-from wc_core.ledger.planning.landing import LandingBranches
+from wc_core.ledger.planning.landing import LandingBranches, counted_review
 from wc_core.ledger.planning.nextmoves import APPROVE, LAND, NextMove
 from wc_core.ledger.provenance import HERE, Provenance
 from wc_core.ledger.threads import settings
@@ -89,6 +91,7 @@ class _Branches:
         user = resolve.winning_rule(resolve.user_rules(env, repository)).value
         self._user = parse(user)
         self._provenance = Provenance(reader.layout)
+        self._land_by = preferences.load(env).land_by
         self._base = BasePlace(repository, env, LandingBranches(repository).onto)
 
     def moves(self, topics: Iterable[str]) -> dict[str, NextMove]:
@@ -152,18 +155,33 @@ class _Branches:
     def _move(self, thread: Thread, tip: str, missing: MissingCommits) -> NextMove:
         """Return the move that a branch waits for: to land it if a person has approved
         what it has now, otherwise to approve it. Raises GitError."""
-        state, review = thread.state, thread.state.review
-        origin = self._provenance.of(thread, review.id)
+        state, latest = thread.state, thread.state.review
+        counted = counted_review(thread, self._provenance, self._is_named)
+        review = latest if counted.reason else counted.review
+        origin = self._provenance.of(thread, latest.id)
         is_agents = bool(review.run_by) or self._directory.is_agent(parse(review.by))
         if is_agents or (origin.kind == HERE and not origin.by_person):
             person = budgets.person_for(state, self._user, self._directory)
-            return NextMove(APPROVE, person, review.id, review.by_text)
+            return NextMove(APPROVE, person, latest.id, review.by_text)
         newer = missing.of(tip) - missing.of(review.commit)
         is_there = review.commit in missing.of(tip)
         is_current = is_there and not missing.without_carriers(newer)
-        if is_current:
-            return NextMove(LAND, review.by, review.id)
-        return NextMove(APPROVE, review.by, review.id, review.by_text)
+        # With a push, anyone can say so by this person's name.
+        is_false = bool(counted.reason) and self._is_own(review.by)
+        if is_current and not is_false:
+            return NextMove(LAND, review.by, latest.id)
+        return NextMove(APPROVE, review.by, latest.id, review.by_text)
+
+    def _is_own(self, author: str) -> bool:
+        """Return whether an author has this person's name, in a store whose entries are
+        recorded."""
+        is_recorded = discovery.checkout_at(self._reader.layout.root) is not None
+        return is_recorded and self._directory.same(author, str(self._user))
+
+    def _is_named(self, author: str) -> bool:
+        return any(
+            self._directory.matches(name, parse(author)) for name in self._land_by
+        )
 
 
 def _is_merged(thread: Thread) -> bool:
