@@ -267,7 +267,8 @@ def test_pages_are_where_an_older_tool_has_put_them(tmp_path: Path) -> None:
     (tmp_path / "first.md").write_text(page)
     assert layout.page("new") == f"{tmp_path}/new.md"
     assert layout.page("guidance") == f"{tmp_path}/.local/guidance.md"
-    assert reader.topics() == ["README", "first"]
+    assert layout.page("README") == f"{tmp_path}/.local/README.md"
+    assert reader.topics() == ["first"]
     assert not reader.has("guidance")
     (tmp_path / "watercooler/threads").mkdir(parents=True)
     (tmp_path / "watercooler/threads/second.md").write_text(page)

@@ -132,11 +132,16 @@ class Layout(NamedTuple):
         """The projection of one thread for people, in markdown."""
         name, pages = f"{file_name(topic)}.md", self.pages
         usual = f"{self.root}/{PAGES}/{name}"
-        if pages == self.root and name == GUIDANCE:
+        if pages == self.root and self.is_other(name):
             return f"{self.local}/{name}"
         # An older tool may have begun to use another folder.
         has_moved = not self.pages_at and pages != f"{self.root}/{PAGES}"
         return usual if has_moved and os.path.lexists(usual) else f"{pages}/{name}"
+
+    def is_other(self, name: str) -> bool:
+        """Whether a markdown file directly in the store is no thread's page, such as a
+        readme. Wc does not write there."""
+        return name == GUIDANCE or _is_page(f"{self.root}/{name}") is False
 
     def lock(self, topic: str) -> str:
         """The lock of one thread; never unlinked, never committed."""
@@ -591,12 +596,14 @@ def has_oldest_pages(root: str) -> bool:
     return any(_is_page(f"{root}/{name}") for name in names if name != GUIDANCE)
 
 
-def _is_page(path: str) -> bool:
+def _is_page(path: str) -> bool | None:
+    """Whether a file is the page of a thread; ``None`` if it is empty or cannot be
+    read."""
     try:
-        data = read_plain(path) or b""
+        data = read_plain(path)
     except OSError:
-        return False  # not a thread's page, whatever it is
-    return re.search(_PAGE_HEAD, data[:_HEAD_BYTES]) is not None
+        return None
+    return re.search(_PAGE_HEAD, data[:_HEAD_BYTES]) is not None if data else None
 
 
 def _older_lock_name(topic: str) -> str:

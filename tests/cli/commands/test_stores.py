@@ -562,17 +562,21 @@ def test_pages_directly_in_the_folder_are_continued_there(
     (folder / "README.md").write_text("# About\n")
     assert topics(place, env=env) == []
     (folder / "auth.md").write_text(OLD_PAGE)
-    (folder / "guidance.md").write_text("Be kind.\n")
-    assert topics(place, env=env) == ["README", "auth"]
+    others = {"guidance": "Be kind.\n", "plan": "# Plan\n\nBuild it.\n"}
+    for name, text in others.items():
+        (folder / f"{name}.md").write_text(text)
+    assert topics(place, env=env) == ["auth"]
     assert "Body" in place.ok("read", "auth", env=env).out
     place.settled("say", "auth", "-m", "More", env=env)
-    place.settled("new", "guidance", "-m", "New", env=env)
+    for name in others:
+        place.settled("new", name, "-m", "New", env=env)
     assert place.json("whoami", env=env)["kind"] == kind
-    assert topics(place, env=env) == ["README", "auth", "guidance"]
+    assert topics(place, env=env) == ["auth", *others]
     entries = place.json("read", "auth", env=env)["entries"]
     assert [entry["title"] for entry in entries] == ["Hi", "More"]
     assert "Title: More" in (folder / "auth.md").read_text()
-    assert (folder / "guidance.md").read_text() == "Be kind.\n"
+    for name, text in others.items():
+        assert (folder / f"{name}.md").read_text() == text
     assert (folder / "README.md").read_text() == "# About\n"
     assert not (folder / "threads").exists()
     place.ok("doctor", env=env)

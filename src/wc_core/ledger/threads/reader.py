@@ -25,7 +25,6 @@ from wc_core.base.files import (
     unordered_names_in,
 )
 from wc_core.base.layout import (
-    GUIDANCE,
     PAGES,
     Layout,
     file_name,
@@ -142,15 +141,15 @@ class StoreReader:
         pages = self._page_names()
         pages.difference_update([f"{name}.md" for name in names])
         alone = [name[:-3] for name in pages if name.endswith(".md") and name != ".md"]
+        if self.layout.pages == self.layout.root:
+            alone = [name for name in alone if not self.layout.is_other(f"{name}.md")]
         folders = dict(zip(topics_of(names), names, strict=True))
         return sorted([*folders, *topics_of(alone)]), folders
 
     def _page_names(self) -> set[str]:
         layout, folder = self.layout, self.layout.pages
         names = {*unordered_names_in(folder, layout.root)}
-        if folder == layout.root:
-            names.discard(GUIDANCE)
-        elif folder != (usual := f"{layout.root}/{PAGES}"):
+        if folder not in {layout.root, usual := f"{layout.root}/{PAGES}"}:
             names.update(unordered_names_in(usual, layout.root))
         return names
 
