@@ -105,8 +105,11 @@ def _may_have_landed(layout: Layout) -> bool:
     repository = repositories.find(layout.root)
     if repository is None or size_of(layout.unlanded) <= len("{}\n"):
         return False
-    names = ("FETCH_HEAD", "packed-refs", "refs/heads", "logs/HEAD")
-    return any(age_of(f"{repository.common}/{name}") < age for name in names)
+    common, names = repository.common, ("FETCH_HEAD", "packed-refs", "logs/HEAD")
+    # A branch such as fix/login changes the folder of its own.
+    folders = (folder for folder, *_ in os.walk(f"{common}/refs/heads"))
+    paths = (*(f"{common}/{name}" for name in names), *folders)
+    return any(age_of(path) < age for path in paths)
 
 
 def _is_moved(layout: Layout, follow: Callable[[], None]) -> bool:

@@ -247,13 +247,25 @@ def test_what_is_approved_waits_until_it_has_landed(branches: Branches) -> None:
     branches.check(two="land")
 
 
-def test_a_list_has_branches_looked_at_that_git_has_moved(branches: Branches) -> None:
+@pytest.mark.parametrize(
+    "words", [("merge", "-q", "fix/one"), ("branch", "-f", "fix/one", "main")]
+)
+def test_a_list_has_branches_looked_at_that_git_has_moved(
+    branches: Branches, words: tuple[str, ...]
+) -> None:
     app = branches.app
     branches.begin("one")
+    app.git("branch", "fix/one", "one")
+    app.ok("move", "one", "--branch", "fix/one")
     app.ok("done", "one", "--approve")
-    layout = Layout(str(app.store))
-    app.git("merge", "-q", "one")
-    os.utime(layout.unlanded, (time.time() - 60,) * 2)
+    branches.look(one="land")
+    common = app.path / ".git"
+    times = {Layout(str(app.store)).unlanded: 60}
+    names = ("logs/HEAD", "refs/heads", "refs/heads/fix")
+    times |= {str(common / name): 90 for name in names}
+    for path, age in times.items():
+        os.utime(path, (time.time() - age,) * 2)
+    app.git(*words)
     app.ok("list", env={"WATERCOOLER_SYNC": "background"})
     end = time.monotonic() + 30
     while app.ok("statusline").out:
