@@ -197,7 +197,12 @@ def _count(text: str | int) -> int:
 
 
 # Typer's own messages about numbers depend on its version.
-_PARSERS = {NUMBER: _count, POSITION: _whole_number}
+def _position(text: str | int) -> int:
+    """Return a position, which may be written as receipts name an entry: ``#2``."""
+    return _whole_number(text.removeprefix("#") if isinstance(text, str) else text)
+
+
+_PARSERS = {NUMBER: _count, POSITION: _position}
 
 
 def _option(param: Param) -> inspect.Parameter:

@@ -94,7 +94,7 @@ def test_the_ball_of_a_closed_thread_is_a_dash(story: Repo) -> None:
 
 
 def test_read_shows_a_reason(story: Repo) -> None:
-    assert plain(story.ok("read", "billing", "--from", "1").out).endswith(
+    assert plain(story.ok("read", "billing", "--from", "#1").out).endswith(
         "#1 · Pat · TIME · Note · IN_REVIEW · on main (COMMIT) · ID\n"
         "Status: IN_REVIEW\n"
         "reason: Numbers are in\n"
