@@ -12,6 +12,7 @@ import os
 
 from wc_cli.agents.briefing.coverage import coverage, coverage_text
 from wc_cli.bridges.carry import harvesting
+from wc_cli.bridges.enrich import following
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.claims import travel
 from wc_cli.edits.claims.registry import Registry
@@ -438,8 +439,6 @@ def _start_notes(context: Context) -> Iterator[str]:
 
 def _server_notes(context: Context) -> Iterator[str]:
     """Yield where the text of entries is sent, and what failed."""
-    from wc_cli.bridges.enrich import following  # 2 ms, not for `wc problems`
-
     if reason := following.waiting_text(context.reader.layout, context.env):
         yield f"{reason} To try again: wc enrich"
     wanted = preferences.load(context.env)
