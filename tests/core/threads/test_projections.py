@@ -130,7 +130,7 @@ def test_a_foreign_meta_says_where_the_thread_starts(
 ) -> None:
     data = json.dumps(fields | {"last_updated": "then", "entry_count": 3, "x": 1})
     meta = read_meta("t", data.encode())
-    kept = {"summary": base.summary} if base.summary else {}
+    kept: dict[str, Any] = {"summary": base.summary} if base.summary else {}
     kept["x"] = 1
     assert meta == Meta(base=base, updated_at="then", entry_count=3, unknown=kept)
 
