@@ -120,7 +120,6 @@ EXAMPLES = {
     "digest": ("wc digest", "wc digest --since 3d --branch fix/password --json"),
     "enrich": ("wc enrich --dry-run", "wc enrich login --limit 20"),
     "notify": ("wc notify", "wc notify --json"),
-    "wrap": ("wc wrap --handoff 'Claude Code' --note 'The docs are missing'",),
     "ready": ("wc ready", "wc ready --mine --json"),
     "why": ("wc why logout",),
     "tree": ("wc tree", "wc tree logout --json"),

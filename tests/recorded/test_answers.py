@@ -49,7 +49,6 @@ stats
 stats login
 timeline login
 inbox
-wrap
 brief
 board
 why login
@@ -113,7 +112,6 @@ ready
 brief
 check app/store.py
 radar
-wrap
 """
 WRITING = """
 new fresh -m Fresh --to Codex

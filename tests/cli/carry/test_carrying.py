@@ -34,6 +34,13 @@ def carried(repo: Repo) -> list[str]:
     return [row["title"] for row in rows]
 
 
+def stopped(repo: Repo, session_id: str = "one") -> str:
+    """What the hook says at the end of a turn."""
+    fields = {"session_id": session_id, "hook_event_name": "Stop"}
+    feed = json.dumps(fields | {"cwd": str(repo.path)}).encode()
+    return repo.ok("brief", "--hook", "stop", "--client", "claude", feed=feed).out
+
+
 def test_a_carrier_changes_neither_files_nor_the_index(cloud: Repo) -> None:
     """Its tree is that of the commit before, no hook runs, and what is staged,
     changed and untracked stays so."""
@@ -235,9 +242,9 @@ def test_it_waits_until_there_is_a_way(
     after = cloud.git("for-each-ref", "refs/heads")
     heads = {line.split()[0] for line in after.splitlines() if THREADS not in line}
     assert heads <= set(refs.split())
-    wrapped = cloud.wc("wrap")
-    assert "1 entry exists only on this machine" in wrapped.out
-    assert "wc carry" in wrapped.out
+    end = stopped(cloud)
+    assert "1 entry exists only on this machine" in end
+    assert "wc carry" in end
 
 
 def test_settings_narrow_it(cloud: Repo) -> None:
@@ -308,7 +315,7 @@ def test_only_what_an_agent_wrote_can_travel(cloud: Repo) -> None:
     assert said.out == "Nothing can be carried.\n"
     assert "1 entry cannot travel: too long, or not by an agent" in said.err
     assert carried(cloud) == []
-    assert "1 entry exists only on this machine" in cloud.wc("wrap").out
+    assert "1 entry exists only on this machine" in stopped(cloud)
 
 
 def test_many_entries_are_several_commits(cloud: Repo) -> None:
@@ -353,11 +360,10 @@ def test_an_outbox_is_one_file_and_goes_when_all_has_arrived(
     assert rows == ["One", "Two"]
     assert cloud.json("list")["sync"]["carried"]["entries"] == 2
     assert "2 entries are in .watercooler/outbox/" in cloud.ok("sync").out
-    wrapped = cloud.wc("wrap")
-    assert "2 entries are in .watercooler/outbox/" in wrapped.out
+    assert "2 entries are in .watercooler/outbox/" in stopped(cloud)
     cloud.git("add", "--all")
     cloud.git("commit", "-q", "-m", "Work")
-    assert cloud.ok("wrap").out == "Nothing is left behind.\n"
+    assert "outbox" not in stopped(cloud, "two")
     cloud.git("remote", "add", "origin", f"file://{hub}")
     accept_only(hub, "")
     cloud.ok("sync")
@@ -377,21 +383,15 @@ def test_an_ignored_outbox_is_an_error(hub: Path, tmp_path: Path) -> None:
 def test_the_end_of_a_turn_names_what_would_be_lost(cloud: Repo) -> None:
     """Once, with the command that saves it; nothing once it is saved."""
     cloud.ok("say", "login", "-m", "Done", env={"WATERCOOLER_SYNC": "off"})
-
-    def stop(session_id: str) -> str:
-        fields = {"session_id": session_id, "hook_event_name": "Stop"}
-        feed = json.dumps(fields | {"cwd": str(cloud.path)}).encode()
-        return cloud.ok("brief", "--hook", "stop", "--client", "claude", feed=feed).out
-
-    said = json.loads(stop("one"))
+    said = json.loads(stopped(cloud))
     assert said["decision"] == "block"
     assert (
         "1 entry travels with claude/fix: git push origin claude/fix"
         in (said["reason"])
     )
-    assert stop("one") == ""
+    assert stopped(cloud) == ""
     cloud.git("push", "-q", "origin", "claude/fix")
-    assert stop("two") == ""
+    assert stopped(cloud, "two") == ""
 
 
 def test_what_cannot_be_counted_is_not_called_saved(cloud: Repo) -> None:
@@ -399,8 +399,7 @@ def test_what_cannot_be_counted_is_not_called_saved(cloud: Repo) -> None:
     refs = cloud.git("for-each-ref", "--format=%(refname)", "refs/remotes").split()
     tracking = next(ref for ref in refs if ref.endswith(f"/{THREADS}"))
     (cloud.path / ".git" / tracking).write_text(f"{'1' * 40}\n")
-    wrapped = cloud.wc("wrap")
-    assert "It is not known which entries are only on this machine" in wrapped.out
+    assert "It is not known which entries are only on this machine" in stopped(cloud)
 
 
 def test_json_has_what_the_lines_say(cloud: Repo) -> None:

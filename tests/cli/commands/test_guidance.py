@@ -47,7 +47,6 @@ RUNS: dict[str, str] = {
     "why": "why own{n}",
     "tree": "tree",
     "brief": "brief",
-    "wrap": "wrap",
     "wait": "wait other --timeout 5",
     "list": "list",
     "read": "read other",

@@ -252,7 +252,7 @@ def _ignored_files(context: Context) -> dict[str, str]:
     client = next((name for name in _CLIENTS if f"/.{name}/worktrees/" in top), "")
     if not client:
         return {}
-    from wc_cli.agents.wrap import leftovers  # 12 ms, only in such worktrees
+    from wc_cli.agents.briefing import leftovers  # 12 ms, only in such worktrees
 
     names = leftovers.ignored_files(top, context.env)
     text = (
@@ -268,7 +268,7 @@ def _unsaved_entries(context: Context) -> dict[str, str]:
     from wc_cli.bridges.carry.unsaved import unsaved  # 30 ms, only in sandboxes
 
     place = context.place
-    found = unsaved(place.root, place.repository, context.env, carries=True)
+    found = unsaved(place.root, place.repository, context.env)
     return {f"{UNSAVED}{found.key}": found.sentence} if found is not None else {}
 
 
@@ -276,7 +276,7 @@ def _claims(context: Context, view: SessionView) -> list[str]:
     """Return the agent's claims here."""
     if not os.path.isdir(view.layout.held):
         return []
-    from wc_cli.agents.wrap import leftovers  # 12 ms, only where there are claims
+    from wc_cli.agents.briefing import leftovers  # 12 ms, only where there are claims
 
     return leftovers.own_claims(context)
 

@@ -7,12 +7,9 @@ from wc_cli.bridges.carry import automatic, carrying
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_core.base import sandboxes
 from wc_core.base.errors import WcError
-from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git import carried as carriers
-from wc_core.ledger.git import repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,26 +20,22 @@ if TYPE_CHECKING:
 
 
 class Unsaved(NamedTuple):
-    """The number of ``entries`` that exist only here, 0 if it is not known, and a
-    ``sentence`` that ends with what saves them. ``key`` changes if there are
-    others."""
+    """A ``sentence`` about entries that exist only here, which ends with what saves
+    them. ``key`` changes if there are others."""
 
-    entries: int
     sentence: str
     key: str
 
 
 def unsaved(
-    root: str, code: Repository | None, env: Mapping[str, str], *, carries: bool
+    root: str, code: Repository | None, env: Mapping[str, str]
 ) -> Unsaved | None:
     """The entries that exist only in this sandbox; ``None`` if there are none, or on an
-    ordinary machine. If it ``carries``, what can be carried is carried first."""
+    ordinary machine. What can be carried is carried first."""
     if code is None or sandboxes.current(env) is None:
         return None
     try:
-        carried = carriers.current(Layout(root), repository.find(root))
-        if carries:
-            carried = automatic.carry_if_wanted(root, code, env)
+        carried = automatic.carry_if_wanted(root, code, env)
         if carried is not None and carried.ids:
             return _of_carried(carried, code, env)
         reason = ""
@@ -52,13 +45,13 @@ def unsaved(
         unsent = carrying.unsent(root, env)
     except (WcError, GitError) as error:
         sentence = f"It is not known which entries are only on this machine{reason}"
-        return Unsaved(0, f"{sentence}: {one_line(str(error))}", sentence)
+        return Unsaved(f"{sentence}: {one_line(str(error))}", sentence)
     count = len(unsent.lines) + unsent.uncarried
     if not count:
         return None
     entries = counted(count, "entry exists", "entries exist")
     sentence = f"{entries} only on this machine{reason}: wc carry"
-    return Unsaved(count, sentence, f"{count}{reason}")
+    return Unsaved(sentence, f"{count}{reason}")
 
 
 def _of_carried(
@@ -74,4 +67,4 @@ def _of_carried(
     elif not carried.has_to_be_pushed(code):
         return None
     key = carried.carrier or carried.tip
-    return Unsaved(len(carried.ids), carried.sentence(code), key)
+    return Unsaved(carried.sentence(code), key)

@@ -75,7 +75,7 @@ _GROUPS = {
     ),
     "repository": _group(
         "This repository",
-        "init sync cloud carry harvest whoami config rules guidance enrich wrap",
+        "init sync cloud carry harvest whoami config rules guidance enrich",
     ),
     "machine": _group(
         "This machine",
