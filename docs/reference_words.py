@@ -160,7 +160,6 @@ EXAMPLES = {
     ),
     "board": ("wc board --once --closed", "wc board --once --by area"),
     "search": ("wc search passkey browser", "wc search --kind warning --severity high"),
-    "related": ("wc related login", "wc related login --limit 0 --json"),
     "decisions": ("wc decisions", "wc decisions login --since 7d"),
     "updates": ("wc updates --since 3h",),
     "seen": ("wc seen login", "wc seen --all"),

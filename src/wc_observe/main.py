@@ -41,8 +41,8 @@ folder, else of CLAUDE_PROJECT_DIR, else of the current folder; WATERCOOLER_DIR
 names another.
 
 With --all-stores it also looks into the stores of all repositories on this
-machine: list_inbox shows what needs the caller in any of them, list_related which
-threads relate to one, and search_threads has scope="all".
+machine: list_inbox shows what needs the caller in any of them, and search_threads
+has scope="all".
 
 With --graph it uses a graph database for these, such as
 falkordb://localhost:6379/threads, which wc project fills.

@@ -1,5 +1,5 @@
-"""What a search costs beyond every word: by some of the words, for related threads, and
-by meaning, with the model on this machine."""
+"""What a search costs beyond every word: by some of the words, and by meaning, with the
+model on this machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import importlib.util
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tests.bench.scratch import FIRST
 from tests.bench.table import Row, at_most
 
 if TYPE_CHECKING:
@@ -36,14 +35,12 @@ class SearchRows:
         many = "{:,} threads of {}".format(*self.store)
         words = f"wc search, {many}"
         rare, common = (self._by_words("search", *query) for query in (RARE, COMMON))
-        related = self._by_words("related", FIRST)
         name = f"wc search by meaning, {many}"
         has_model = importlib.util.find_spec("wordllama")
         lacks = "" if has_model else "the extra meaning is not installed"
         return [
             Row(f"wc search, some of the words, {many}", rare, words, GOAL),
             Row(f"wc search, a common word of several, {many}", common, words, GOAL),
-            Row(f"wc related, {many}", related, words, GOAL),
             Row(name, self._by_meaning, words, BY_MEANING, lacks=lacks),
         ]
 

@@ -85,11 +85,6 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     *(("list_ready", form) for form in _FORMATS),
     *(("list_inbox", {"limit": limit} | form) for limit in (0, 1) for form in _FORMATS),
     *(
-        ("list_related", {"topic": topic, "limit": 2} | form)
-        for topic in ("plan", "nowhere", "../x", "")
-        for form in _FORMATS
-    ),
-    *(
         ("search_threads", {"query": query, "scope": "all", "cursor": cursor} | form)
         for query, cursor in (("hello", ""), ("", ""), ("hello", "x"))
         for form in _FORMATS

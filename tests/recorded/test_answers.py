@@ -38,7 +38,6 @@ whose login
 search passkey
 search --kind decision
 search --file app/auth.py
-related login
 decisions
 updates --since 2026-09-01 --limit 5
 updates --since 2026-09-01 --digest --limit 5
@@ -186,7 +185,6 @@ TOOLS: dict[str, dict[str, Any]] = {
     "list_activity": {},
     "list_claims": {},
     "list_inbox": {},
-    "list_related": {"topic": "login"},
 }
 
 

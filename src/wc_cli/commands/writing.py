@@ -13,10 +13,7 @@ from wc_cli.run.entries import body, receipts
 from wc_cli.run.entries.commits import commit_id
 from wc_cli.run.entries.paths import repository_path
 from wc_cli.run.options import REQUIRED, Options, argument, command, flag, text, texts
-from wc_core.base.errors import FindingsError, InvalidInputError, WcError
-from wc_core.base.layout import new_topic
-from wc_core.base.lean import contextlib
-from wc_core.base.text import one_line
+from wc_core.base.errors import FindingsError, InvalidInputError
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import (
@@ -369,22 +366,6 @@ def new(context: Context, options: NewOptions) -> None:
         draft = draft._replace(links_added=links)
     _write_text_entry(context, options, draft)
     _note_missing_branch(context, draft.thread_branch)
-    _note_similar_thread(context, new_topic(draft.topic), draft.title)
-
-
-def _note_similar_thread(context: Context, topic: str, title: str) -> None:
-    """Print a note if another thread has a similar topic and title."""
-    # 9 ms, only for a new thread
-    from wc_core.reading.views.search.alike import similar_thread
-
-    row = None
-    with contextlib.suppress(
-        WcError
-    ):  # the new thread is saved, whatever happens to this note
-        row = similar_thread(context.overview, topic, title)
-    if row is not None:
-        similar = f"{one_line(row.name)} ({one_line(row.title)})"
-        output.remark(f"note: there is a similar thread: {similar}")
 
 
 def _contribution(context: Context, action: str, options: ContributionOptions) -> Draft:

@@ -32,10 +32,10 @@ OLDER_TOOLS = (
 
 # Only for a server started with --all-stores or --graph. They look beyond one
 # repository, so ``wc install`` does not allow them.
-ALL_STORES_TOOLS = ("list_inbox", "list_related")
+ALL_STORES_TOOLS = ("list_inbox",)
 
-# Names of tools in other servers of this kind, and what does the same here: a command,
-# or a tool by its name without the prefix.
+# Names of tools of other servers of this kind, and of earlier versions, and what does
+# the same here: a command, or a tool by its name without the prefix.
 INSTEAD = MappingProxyType(
     {
         "say": "wc say TOPIC -m TITLE -b TEXT",
@@ -52,6 +52,7 @@ INSTEAD = MappingProxyType(
         "get_thread_entry": "read_thread(topic, entry)",
         "get_graph": "get_neighbors(target)",
         "search": "search_threads(query)",
+        "list_related": "search_threads(query)",
     }
 )
 

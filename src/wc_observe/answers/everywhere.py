@@ -15,9 +15,7 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.people.identity.viewer import Viewer
 from wc_core.reading.graphdb.identity import repository_of
-from wc_core.reading.graphdb.nodes import thread_key
 from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.related import most_used_words, threads_with
 from wc_core.reading.views.search.together import (
     MeaningTogether,
     SearchedStore,
@@ -34,7 +32,6 @@ from wc_observe.answers.quoting import (
 )
 from wc_observe.callers.open_store import caller_identity, open_store
 from wc_observe.callers.reach import reachable_stores
-from wc_observe.stores.graphdb import relating
 from wc_observe.stores.graphdb.nearness import query_vector
 from wc_observe.stores.graphdb.reader import GraphAwayError
 from wc_observe.stores.graphdb.searching import SearchedGraph
@@ -45,9 +42,7 @@ if TYPE_CHECKING:
     from wc_core.reading.meaning.embedding import QueryAnswers
     from wc_core.reading.views.search.answers import Hits
     from wc_core.reading.views.search.query import Question
-    from wc_core.reading.views.search.related import SimilarThread
     from wc_observe.callers.calls import Call
-    from wc_observe.callers.open_store import OpenStore
     from wc_observe.callers.reach import Reachable
     from wc_observe.stores.graphdb.reader import GraphReader
 
@@ -271,105 +266,3 @@ def _placed(
         hits.near,
         hits.by_words,
     )
-
-
-class RelatedThreads(NamedTuple):
-    """The threads related to a thread, the nearest first."""
-
-    topic: str
-    threads: tuple[dict[str, Any], ...]
-    total: int
-    origin: Origin
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the related shape."""
-        fields: dict[str, Any] = {
-            "topic": self.topic,
-            **self.origin.to_json(),
-            "threads": list(self.threads),
-            "total": self.total,
-        }
-        if self.total > len(self.threads):
-            fields["truncated"] = True
-        return dict(clean_json(fields))
-
-    def to_markdown(self) -> str:
-        """Returns one line per thread, with the reasons."""
-        threads = counted(self.total, "thread")
-        lines = [f"{threads} related to {word(self.topic, _WIDE)}\n"]
-        lines += [self.origin.line, *([f"{NOTICE}\n"] if self.threads else [])]
-        lines += [
-            f"- {word(thread['repository'], _WIDE)}: {word(thread['topic'], _WIDE)} | "
-            f"{word(thread['status'])} | {title(thread['title'], _TITLE_WIDTH)} | "
-            f"{', '.join(word(why, _WIDE) for why in thread['why'])}\n"
-            for thread in self.threads
-        ]
-        return "".join(lines)
-
-
-def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
-    """Returns the threads in all repositories that relate to a thread of the caller's
-    store. Raises NotFoundError if there is no such thread."""
-    store = open_store(call)
-    topic = store.reader.find(topic)
-    snapshot = store.reader.snapshot(topic)
-    graph = call.graph
-    if graph is None:
-        return _related_by_words(call, store, topic, limit, Origin(STORES))
-    own = repository_of(store.place.root, call.env, os.uname().nodename)
-    try:
-        threads = relating.related(
-            graph,
-            thread_key(own.id, topic),
-            most_used_words(store.overview, topic),
-            allowed_repositories(call),
-        )
-    except GraphAwayError as error:
-        origin = away(call, error)
-        return _related_by_words(call, store, topic, limit, origin)
-    rows = tuple(
-        {
-            "repository": thread.name,
-            "topic": thread.topic,
-            "title": thread.title,
-            "status": thread.status,
-            "score": round(thread.score, 3),
-            "why": list(thread.why),
-        }
-        for thread in threads[:limit]
-    )
-    return RelatedThreads(snapshot.name, rows, len(threads), Origin(GRAPH))
-
-
-def _related_by_words(
-    call: Call, store: OpenStore, topic: str, limit: int, origin: Origin
-) -> RelatedThreads:
-    """The threads in each store that share words with a thread, as `wc related` finds
-    them."""
-    forms = most_used_words(store.overview, topic)
-    neighbours: list[tuple[str, SimilarThread]] = []
-    for reachable in reachable_stores(call):
-        try:
-            other_store = open_store(reachable.call)
-            without = topic if reachable.is_own else ""
-            threads = threads_with(
-                other_store.live.engine(), other_store.overview, forms, without
-            )
-        except WcError:
-            continue  # a search of all stores names it
-        neighbours += [(reachable.name, thread) for thread in threads]
-    neighbours.sort(key=lambda pair: -pair[1].score)
-    most = max((thread.score for _, thread in neighbours), default=1) or 1
-    rows = tuple(
-        {
-            "repository": repository,
-            "topic": thread.row.name,
-            "title": thread.row.title,
-            "status": thread.row.status,
-            "score": round(thread.score / most, 3),
-            "why": [f"the words {', '.join(thread.words)}"],
-        }
-        for repository, thread in neighbours[:limit]
-    )
-    name = store.reader.snapshot(topic).name
-    return RelatedThreads(name, rows, len(neighbours), origin)

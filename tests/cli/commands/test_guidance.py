@@ -51,7 +51,6 @@ RUNS: dict[str, str] = {
     "list": "list",
     "read": "read other",
     "search": "search other",
-    "related": "related other",
     "updates": "updates",
     "digest": "digest",
     "log": "log other",

@@ -59,18 +59,6 @@ def test_a_review_takes_the_thread_of_the_worktree(login: Repo) -> None:
     assert login.ok("review").err.startswith("login: Nothing changed ")
 
 
-def test_related_threads_are_those_of_the_thread_of_the_worktree(
-    repo: Repo, login: Repo
-) -> None:
-    alone = "login: No other thread uses the words of this one.\n"
-    assert login.ok("related").err == alone
-    login.ok("ack", "--title", "Passkeys")
-    repo.ok("new", "phones", "--title", "Passkeys")
-    related = login.ok("related")
-    assert related.err == "login: related threads\n"
-    assert related.out.startswith("phones Passkeys (OPEN)")
-
-
 def test_a_missing_status_is_answered_with_those_that_exist(login: Repo) -> None:
     assert "Use OPEN, IN_REVIEW, " in login.fails(2, "set-status")
 

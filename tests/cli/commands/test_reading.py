@@ -821,27 +821,6 @@ def test_a_list_has_the_columns_that_are_asked_for(story: Repo) -> None:
     assert "Columns: topic, ball, status" in problem
 
 
-def test_related_threads_and_a_new_one_like_another(repo: Repo) -> None:
-    repo.ok("new", "uploads", "--title", "Uploads fail", "--body", "A busy server.")
-    done = repo.ok("new", "retries", "--title", "Retry", "--body", "Busy servers.")
-    assert "note:" not in done.err
-    done = repo.ok("related", "uploads")
-    assert done.out == "retries Retry (OPEN)\n    busy, server\n"
-    (thread,) = repo.json("related", "uploads")["threads"]
-    assert (thread["topic"], thread["words"]) == ("retries", ["busy", "server"])
-    assert "no thread" in repo.fails(3, "related", "absent")
-    done = repo.ok("new", "failed-upload", "--title", "Upload again")
-    assert "note: there is a similar thread: uploads (Uploads fail)" in done.err
-    done = repo.ok("new", "unrelated", "--title", "Words of its own")
-    assert "note:" not in done.err
-
-
-@pytest.mark.parametrize("topic", ["Login", "Größe", "STRASSE", "Cafe\u0301"])
-def test_a_new_thread_is_not_similar_to_itself(repo: Repo, topic: str) -> None:
-    done = repo.ok("new", topic, "--title", f"{topic} of the form is wrong")
-    assert done.err == ""
-
-
 def test_a_question_in_your_own_words(repo: Repo) -> None:
     repo.ok("new", "retries", "--title", "Back off", "--body", "We retry five times.")
     done = repo.ok("search", "what", "about", "retries?")

@@ -236,4 +236,4 @@ def test_help_of_a_command(quiet: Repo, name: str) -> None:
 
 
 def test_help_of_what_is_not_a_command(quiet: Repo) -> None:
-    assert "Did you mean: tree, read, related?" in quiet.fails(2, "help", "reed")
+    assert "Did you mean: tree, read" in quiet.fails(2, "help", "reed")

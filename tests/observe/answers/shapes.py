@@ -94,16 +94,6 @@ READ_SCHEMA = answer_schema(
         "truncated": BOOLEAN,
     }
 )
-RELATED_SCHEMA = answer_schema(
-    {
-        "topic": TEXT,
-        "source": TEXT,
-        "problem": TEXT,
-        "threads": LIST,
-        "total": INTEGER,
-        "truncated": BOOLEAN,
-    }
-)
 HEALTH_SCHEMA = object_schema(
     {
         "ok": BOOLEAN,

@@ -15,7 +15,7 @@ import pytest
 from tests.amounts import is_long
 from tests.core.strategies import viewer
 from tests.graphserver import GraphServer, started
-from tests.observe.answers.shapes import HITS_SCHEMA, INBOX_SCHEMA, RELATED_SCHEMA
+from tests.observe.answers.shapes import HITS_SCHEMA, INBOX_SCHEMA
 from tests.observe.every_call import CALLS
 from tests.observe.stores import Session
 from wc_cli.bridges.graphdb.connection import GraphConnection
@@ -23,12 +23,11 @@ from wc_cli.bridges.graphdb.projecting import await_indexes
 from wc_core.lookup.search.mentions import Mentions
 from wc_core.lookup.search.words import Term
 from wc_core.reading.graphdb import address, connecting, schema
-from wc_core.reading.graphdb.nodes import thread_key
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search
 from wc_core.reading.views.search.loose import Loose, LooseQuery
 from wc_core.reading.views.search.query import Question
-from wc_observe.stores.graphdb import reader, relating
+from wc_observe.stores.graphdb import reader
 from wc_observe.stores.graphdb.nearness import QueryVector
 from wc_observe.stores.graphdb.reader import GraphAwayError, GraphReader
 from wc_observe.stores.graphdb.searching import SearchedGraph
@@ -313,7 +312,6 @@ def test_answers_fit_their_schemas(session: Session, plain: Session) -> None:
     for name, fitting, arguments in (
         ("search_threads", HITS_SCHEMA, {"scope": "all", "query": "retries"}),
         ("list_inbox", INBOX_SCHEMA, {}),
-        ("list_related", RELATED_SCHEMA, {"topic": "login"}),
     ):
         for client in (session, plain):
             fields = client.json(name, **arguments)
@@ -338,46 +336,6 @@ def test_the_inbox_is_that_of_the_stores(session: Session, plain: Session) -> No
     assert "from the graph" in text
     assert "cd ~/src/shop && wc answer basket" in text
     assert answer["items"][0]["more_questions"] == 1
-
-
-def test_related_threads_say_why(session: Session, plain: Session) -> None:
-    answer = session.json("list_related", topic="login")
-    assert answer["source"] == "graph"
-    expected = plain.json("list_related", topic="login")
-    for found in (answer, expected):
-        threads = {thread["topic"]: thread for thread in found["threads"]}
-        assert threads.keys() == {"passkey", "basket"}
-        assert threads["passkey"]["why"] == ["the words passkey"]
-        assert threads["basket"]["why"] == ["the words retries"]
-        assert threads["basket"]["repository"] == "shop"
-        assert threads["basket"]["title"] == "Retries of the basket"
-        assert threads["basket"]["status"] == "OPEN"
-    assert "passkey" in session.text("list_related", topic="login")
-    assert session.error("list_related", topic="nope")["code"] == "NOT_FOUND"
-
-
-def test_other_repositories_take_no_places_among_related_threads(
-    session: Session,
-) -> None:
-    graph = session.graph
-    assert graph is not None
-    repositories = graph.rows("MATCH (r:Repository) RETURN r.name, r.id")
-    ids: dict[str, str] = dict(repositories)
-    # More entries with the very title than are ranked, in a third repository.
-    with GraphConnection(address.parse(graph.label, {})) as crowd:
-        crowd.query(
-            "MERGE (r:Repository {id: 'crowd', name: 'crowd'}) WITH r "
-            "CREATE (t:Thread {key: 'crowd#x', name: 'x', repository: 'crowd'}) "
-            "CREATE (t)-[:IN]->(r) WITH t UNWIND range(1, 250) AS i "
-            "CREATE (t)-[:HAS]->(:Entry {key: 'crowd#x#' + i, repository: 'crowd', "
-            "title_words: ' log with passkey log with passkey passkey passkey '})"
-        )
-    key = thread_key(ids["app"], "login")
-    forms = {"passkey": "passkey", "log": "log"}
-    everything = relating.related(graph, key, forms, None)
-    assert [thread.name for thread in everything] == ["crowd"]
-    found = relating.related(graph, key, forms, [ids["shop"], ids["app"]])
-    assert [(thread.topic, thread.score) for thread in found] == [("passkey", 1.0)]
 
 
 @pytest.fixture
@@ -422,9 +380,6 @@ def test_hidden_repositories_do_not_change_the_weights_of_words(
     graph, writable, visible = some
     before = by_words(graph, visible, text)
     assert len({candidate.score for candidate in before.best}) > 1
-    forms = {word: word for word in text.split()}
-    related = relating.related(graph, "none", forms, visible)
-    assert len({thread.score for thread in related}) > 1
     for word in text.split():
         writable.query(
             "MATCH (r:Repository {name: 'app'})<-[:IN]-(t:Thread {topic: 'login'}) "
@@ -435,8 +390,6 @@ def test_hidden_repositories_do_not_change_the_weights_of_words(
             word=word,
         )
         assert by_words(graph, visible, text) == before
-        again = relating.related(graph, "none", forms, visible)
-        assert again == related
     assert by_words(graph, None, text).total > before.total
 
 
@@ -457,9 +410,6 @@ def test_hidden_entries_take_no_places_among_the_nearest(
     assert len(before) > 1
     assert all(is_near for _, _, is_near in before)
     writable.query("MERGE (:Model {name: 'm', position: 0, dimensions: 4})")
-    ((key,),) = graph.rows("MATCH (t:Thread {topic: 'basket'}) RETURN t.key")
-    alike = relating.related(graph, key, {}, visible)
-    assert ["the same meaning"] in [[*thread.why] for thread in alike]
     writable.query(
         "MATCH (r:Repository {name: 'app'})<-[:IN]-(t:Thread {topic: 'login'}) "
         "UNWIND range(1, $most) AS i CREATE (t)-[:HAS]->(e:Entry {key: 'h' + i, "
@@ -468,7 +418,6 @@ def test_hidden_entries_take_no_places_among_the_nearest(
         most=hidden,
     )
     assert near(graph, visible, vector) == before
-    assert relating.related(graph, key, {}, visible) == alike
     # In a thread's status, too, few of the nearest may have it.
     writable.query("MATCH (t:Thread {topic: 'basket'}) SET t.status = 'RARE'")
     found = near(graph, None, vector, "RARE")
@@ -482,7 +431,6 @@ def test_a_graph_that_is_away_is_answered_for_by_the_stores(
     for tool, arguments in (
         ("search_threads", {"scope": "all", "query": "retries"}),
         ("list_inbox", {}),
-        ("list_related", {"topic": "login"}),
     ):
         answer = lost.json(tool, **arguments)
         assert answer.pop("source") == "stores"
@@ -536,7 +484,6 @@ def test_a_graph_with_another_schema_is_not_read(
         answer = session.json("search_threads", scope="all", query="retries")
         assert "has schema version 1, and this server reads" in answer["problem"]
         assert answer["source"] == "stores"
-        assert "stores" in session.text("list_related", topic="login")
         graph.query("MATCH (s:Schema) DELETE s")
         session.graph.retry_now()
         with pytest.raises(GraphAwayError, match="version none"):
@@ -563,9 +510,8 @@ def test_only_ro_query_is_sent_whatever_is_called(
         for name, arguments in CALLS
         if name == "search_threads" and "scope" not in arguments
     ]
-    related = [("list_related", {"topic": topic}) for topic in ("login", "nope", "")]
     inboxes = [(name, given) for name, given in CALLS if name == "list_inbox"]
-    session.calls(*wide[::3], *related, *inboxes)
+    session.calls(*wide[::3], *inboxes)
     stats = server.command("INFO", "commandstats")
     sent = {name.removeprefix("cmdstat_").lower() for name in stats}
     assert sent - _CONNECTING == {"graph.ro_query"}

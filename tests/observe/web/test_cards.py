@@ -17,11 +17,8 @@ from wc_core.base.times import rfc3339
 from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import Link
 from wc_core.reading.views.drawing.badges import badge_of
-from wc_observe.web.thread import aside as asides
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.observe.stores import Store
     from tests.observe.web.pages import Site
 
@@ -270,28 +267,6 @@ def test_the_answer_to_a_question_is_the_first_command(
         "wc say both",
     ]
     assert f"wc answer both 2 answer Codex: {second.title}" in words(both)
-
-
-def test_related_threads_are_found_at_once_or_on_request(
-    site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for topic in ("a", "b"):
-        body = "The passkey assertion is replayed."
-        store.thread(topic, store.entry(topic, body, title=f"Passkey {topic}"))
-    assert "Related Passkey b" in site.said("threads/a")
-    monkeypatch.setattr(asides, "_FEW", 1)
-    page = site.get("threads/a")
-    assert "Related Find related threads" in words(page)
-    (link,) = (one for one in links(page) if "related=1" in one)
-    assert "Related Passkey b" in words(site.ask(link.partition("#")[0]).text)
-
-
-def test_only_close_threads_are_related(site: Site, store: Store) -> None:
-    texts = {"a": "The passkey assertion is replayed.", "b": "The invoice is late."}
-    for topic, body in texts.items():
-        store.thread(topic, store.entry(topic, body, title=f"First {topic}"))
-    assert "Related" not in site.said("threads/a")
-    assert "Related None found." in site.said("threads/a?related=1")
 
 
 def test_entries_have_anchors(site: Site, store: Store) -> None:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from wc_core.reading.views.news.digest import News
     from wc_core.reading.views.search.answers import Hit, Hits
     from wc_core.reading.views.search.facets import Facet
-    from wc_core.reading.views.search.related import SimilarThread
 
 _ITEMS = 20  # of a checklist, above the entries
 _MOST_REFERENCES = 3  # on a line that has a title, too
@@ -167,15 +166,6 @@ def facets_text(facets: Iterable[Facet], style: Style) -> str:
         for facet in facets
     )
     return "\n".join(lines)
-
-
-def related_text(thread: SimilarThread, style: Style) -> str:
-    """Return a related thread: its title and status, and the words that it shares."""
-    row = thread.row
-    name, title = one_line(row.name), title_before_more(row.title)
-    shared = ", ".join(map(one_line, thread.words))
-    status = style(f"({one_line(row.status_text)})", DIM)
-    return f"{style(name, BOLD)} {title} {status}\n    {shared}"
 
 
 def news_text(news: News, style: Style) -> str:

@@ -1,4 +1,4 @@
-"""`list_inbox` and `list_related`."""
+"""`list_inbox`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import everywhere, inbox
+from wc_observe.answers import inbox
 from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.toolspec import ToolSpec
@@ -28,28 +28,11 @@ def list_inbox(
     return json_result(fields)
 
 
-def list_related(
-    topic: Annotated[str, Field(description="The thread's topic")],
-    limit: Annotated[int, Field(ge=1, le=100)] = 10,
-    format: Format = "markdown",  # noqa: A002
-) -> ToolResult:
-    """Answer `list_related`."""
-    answer = everywhere.related_threads(CURRENT.get(), topic, limit)
-    if format == "markdown":
-        return markdown_result(answer.to_markdown())
-    return json_result(answer.to_json())
-
-
 # Only for a server started with --all-stores or --graph.
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         list_inbox,
         "What needs you in all repositories of this machine: questions to you, your "
         "balls, those offered to you, each with the command that answers it.",
-    ),
-    ToolSpec(
-        list_related,
-        "Threads in all repositories that relate to one of yours: linked, about "
-        "the same files, with similar words or meaning, each with the reason.",
     ),
 )

@@ -1,5 +1,5 @@
 """The column beside a thread: the ball and its history, status, participants,
-references, related threads, and the commands for the next step."""
+references, and the commands for the next step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from wc_core.ledger.remarks.references import references
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.reading.views import timeline
 from wc_core.reading.views.holding import is_stale
-from wc_core.reading.views.search.related import related_threads
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.board.facts import branch_conflicts, worktree_person
 from wc_observe.web.html import NOTHING, Html, element, joined
@@ -45,23 +44,19 @@ if TYPE_CHECKING:
     from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
-_SPELLS, _PEOPLE, _REFS, _RELATED = 8, 12, 12, 5
+_SPELLS, _PEOPLE, _REFS = 8, 12, 12
 _WIDTH = 300
-# In stores with at most this many threads, related threads are found at once.
-_FEW = 300
 
 
 class AsideContext(NamedTuple):
     """The subject of the column: a thread, the history of its ball, and how many
-    entries are new to the viewer. ``finds_related`` if related threads were requested,
-    which takes a second in a store of ten thousand."""
+    entries are new to the viewer."""
 
     store: OpenStore
     thread: Thread
     page: PageContext
     past: BallHistory
     new: int
-    finds_related: bool = False
 
 
 def aside(context: AsideContext) -> Html:
@@ -76,7 +71,6 @@ def aside(context: AsideContext) -> Html:
         ("Conflicts", _conflicts(context)),
         ("Participants", _participants(context)),
         ("Refers to", _references(context)),
-        ("Related", _related(context)),
     )
     return element(
         "aside",
@@ -321,31 +315,3 @@ def _references(context: AsideContext) -> Html:
     parts = [element("code", word) for word in latest]
     parts += [element("span", f"and {hidden} more")] if hidden > 0 else []
     return element("p", joined(parts, " "), class_="references")
-
-
-def _related(context: AsideContext) -> Html:
-    store, topic = context.store, context.thread.state.topic
-    if len(store.reader.topics()) > _FEW and not context.finds_related:
-        href = context.page.links.thread(context.thread.name, related="1")
-        return more_link(f"{href}#details", "Find related threads")
-    try:
-        nearest = related_threads(store.live.engine(), store.overview, topic, _RELATED)
-    except WcError:
-        return NOTHING
-    found = [thread for thread in nearest if thread.is_close]
-    if not found and not context.finds_related:
-        return NOTHING
-    items = (
-        element(
-            "li",
-            element(
-                "a",
-                one_line(thread.row.title, 100) or thread.row.name,
-                href=context.page.links.thread(thread.row.name),
-                title=f"{thread.row.name}: {', '.join(thread.words)}",
-            ),
-        )
-        for thread in found
-    )
-    nothing = element("p", "None found.", class_="none")
-    return element("ul", *items) if found else nothing

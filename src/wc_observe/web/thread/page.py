@@ -78,9 +78,7 @@ def thread_page(
         ),
         _later(part, state.topic, context, kind),
     )
-    about = AsideContext(
-        store, part.thread, context, past, len(new), bool(query.get("related"))
-    )
+    about = AsideContext(store, part.thread, context, past, len(new))
     main = element(
         "div",
         element("div", _around(store, state.topic, context), class_="over"),
