@@ -138,7 +138,6 @@ EXAMPLES = {
         "wc list --file src/auth.py",
         "wc list --branch fix/password",
         "wc list --since yesterday",
-        "wc list --area api",
         "wc list --mine --summaries",
     ),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
@@ -158,7 +157,7 @@ EXAMPLES = {
         "wc export login --format json --output login.json",
         "wc export --all --format json --output threads.json",
     ),
-    "board": ("wc board --once --closed", "wc board --once --by area"),
+    "board": ("wc board --once --closed",),
     "search": ("wc search passkey browser", "wc search --kind warning --severity high"),
     "decisions": ("wc decisions", "wc decisions login --since 7d"),
     "updates": ("wc updates --since 3h",),
@@ -232,7 +231,6 @@ EXAMPLES = {
 # What comes before the examples of a command, on the page alone: with it, they do what
 # they say.
 BEFORE = {
-    "list": ("wc config set areas.api 'src/api/**'",),
     "handoff": ("wc take login --reason 'It is an example'",),
     "renew": ("wc claim src/auth.py",),
     "release": ("wc claim src/auth.py",),

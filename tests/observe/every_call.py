@@ -206,7 +206,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"query": "hello", "max_tokens": 400, "scope": "all"},
             {"query": "what did they say when they met"},
             {"query": "hello", "facets": True},
-            {"query": "tag:urgent", "facets": True, "area": "nope"},
+            {"query": "tag:urgent", "facets": True},
             {"query": "hello", "facets": True, "scope": "all"},
             {"kind": "decision", "severity": "low"},
             {"query": "hello", "status": "OPEN", "ball": "Codex", "limit": 1},

@@ -147,7 +147,6 @@ note testing --for 1h
 note --clear
 guidance add --on say Short
 config set claims.ttl 60
-config set areas.ui ui.py
 import - --format beads
 use release
 reindex

@@ -15,7 +15,6 @@ from wc_cli.run.board.view import Painter
 from wc_cli.run.options import command, flag, number, text
 from wc_cli.run.output import remark, say_exact, say_json
 from wc_cli.run.terminal.style import Style, agent_codes, is_for_people, output_style
-from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 
@@ -39,9 +38,6 @@ _CODES = {
 }
 
 
-HOLDER, AREA = "holder", "area"
-
-
 class BoardOptions(SpeakerOptions):
     """Show all threads by holder, yours first. When output is not a terminal, it is
     printed once."""
@@ -50,7 +46,6 @@ class BoardOptions(SpeakerOptions):
         "--filter", "WORDS", "Only threads that contain all these words."
     )
     closed: bool = flag("--closed", help="Include closed threads.")
-    by: str = text("--by", "WHAT", "Columns by holder or by area.", default=HOLDER)
     once: bool = flag("--once", help="Print it once and exit.")
     limit: int = number(
         "--limit",
@@ -65,12 +60,7 @@ class BoardOptions(SpeakerOptions):
 def board(context: Context, options: BoardOptions) -> None:
     """Show the board."""
     context.remember()
-    if options.by not in {HOLDER, AREA}:
-        raise InvalidInputError(
-            f"{one_line(options.by)!r} is not a way to group a board.",
-            f"Use: --by {HOLDER}, or --by {AREA}",
-        )
-    source = BoardSource(context, by_area=options.by == AREA)
+    source = BoardSource(context)
     # Programs get all threads.
     folds = not options.json
     card_filter = CardFilter(one_line(options.filter), options.closed, folds)

@@ -14,7 +14,7 @@ from wc_core.base.lean.contextlib import suppress
 from wc_core.base.phrases import Table
 from wc_core.base.text import one_line
 from wc_core.base.times import span
-from wc_core.ledger.threads.model import CLOSED, holder_text
+from wc_core.ledger.threads.model import holder_text
 from wc_core.people.cost import ledger
 from wc_core.reading.views import history, stats
 
@@ -77,12 +77,6 @@ def show_stats(context: Context, options: StatsOptions) -> None:
         figures = stats.store_stats(context.reader, context.viewer, now_ms(), stale_ms)
         fields = figures.to_json(context.store, options.limit)
         lines = figure_lines(fields, style)
-        if context.settings.areas:
-            fields["areas"] = _area_figures(context)
-            table = Table(
-                ("AREA", "OPEN", "THREADS"), tuple(map(_row, fields["areas"]))
-            )
-            lines += _table_lines(table, style)
     if options.json:
         say_json(fields)
         return
@@ -141,29 +135,6 @@ def _cost_row(row: dict[str, Any]) -> tuple[str, ...]:
     counts = (tokens["total"], tokens["output"], tokens["cache_read"], row["turns"])
     figures = (f"{number:,}" for number in counts)
     return (row["topic"] or "-", row["agent"], *figures, span(row["seconds"]))
-
-
-def _area_figures(context: Context) -> list[dict[str, Any]]:
-    """The number of threads in each area. A thread may be in several."""
-    # 2 ms, only for stores with areas
-    from wc_core.reading.areas.threads import ThreadAreas
-
-    rows, named = context.overview.rows(), context.settings.areas
-    areas_of = ThreadAreas(context.reader, named).of(rows)
-    return [
-        {
-            "area": area,
-            "open": sum(
-                area in areas_of[row.topic] for row in rows if row.status != CLOSED
-            ),
-            "threads": sum(area in areas_of[row.topic] for row in rows),
-        }
-        for area in named
-    ]
-
-
-def _row(figures: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(map(str, figures.values()))
 
 
 def _history_json(context: Context, options: StatsOptions) -> dict[str, Any]:

@@ -19,9 +19,7 @@ from wc_core.ledger.threads import settings
 from wc_core.people.identity import resolve, userrecord
 from wc_core.people.identity.resolve import Asked, Evidence
 from wc_core.people.identity.viewer import Viewer
-from wc_core.reading.areas.threads import areas_by_topic
 from wc_core.reading.meaning.asking import Meaning
-from wc_core.reading.views.search.facets import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,14 +61,6 @@ class OpenStore(NamedTuple):
     def viewer(self) -> Viewer:
         """Who is looking."""
         return self.overview.viewer
-
-    @property
-    def counting(self) -> Counting:
-        """The data to count in an answer with facets."""
-        areas = self.settings.areas
-        if not areas:
-            return Counting()
-        return Counting(lambda rows: areas_by_topic(self.overview, areas, rows))
 
     @property
     def meaning(self) -> Meaning:

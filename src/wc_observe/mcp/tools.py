@@ -293,7 +293,6 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     status: Status = "",
     ball: str = "",
     tag: Annotated[str, Field(description="Several: a,b")] = "",
-    area: str = "",
     limit: Many = 50,
     cursor: str = "",
     scope: Annotated[
@@ -314,7 +313,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     )
     criteria = Filter(ball=ball, status=status, tags=_tags(tag))
     question = Question(query, criteria, limit, cursor, about, words, sort)
-    call = SearchCall(question, area, facets, max_tokens, format, arguments)
+    call = SearchCall(question, facets, max_tokens, format, arguments)
     if scope == "all":
         return search_all(call)
     return search_store(_current_store(), call)

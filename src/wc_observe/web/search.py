@@ -8,7 +8,6 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.base.text import one_line
 from wc_core.base.times import since_id
 from wc_core.lookup.search.mentions import Mentions
-from wc_core.reading.areas.threads import in_area
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import count_text, search
 from wc_core.reading.views.search.query import (
@@ -33,7 +32,7 @@ from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, entry_count, more_link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from wc_core.reading.views.search.answers import Hits
     from wc_core.reading.views.search.query import Matches, SearchQuery
@@ -45,7 +44,7 @@ _HITS = 25
 # Fields that are enough for a search without words.
 _FILTERS = (
     *("file", "branch", "commit", "pr", "kind", "severity", "author"),
-    *("since", "until", "ball", "status", "tag", "area", "words", "sort"),
+    *("since", "until", "ball", "status", "tag", "words", "sort"),
 )
 # The most values shown per facet.
 _VALUES, _VALUE_WIDTH = 8, 60
@@ -64,17 +63,13 @@ def search_page(
 ) -> WebPage:
     """Returns the hits, or the empty form if there is no query."""
     text = query.get("q", "")
-    areas = store.settings.areas
     heading = joined((element("h1", "Search"), _words_form(context, text)))
-    form = _form(context, query, areas)
+    form = _form(context, query)
     if not text.strip() and not any(query.get(name) for name in _FILTERS[:_ENOUGH]):
         main = joined((heading, form, _help()))
         return WebPage("Search", main, "search", text)
     question = _question(text, query, context.now_ms)
-    if area := query.get("area", "").strip():
-        criteria = in_area(store.overview, areas, area, question.criteria)
-        question = question._replace(criteria=criteria)
-    question = question._replace(counting=store.counting)
+    question = question._replace(counting=True)
     terms = question.search_query()
     hits = search(store.live.engine(), store.overview, question, store.meaning)
     main = joined((heading, form, *_answer(hits, terms, store, context, query)))
@@ -126,8 +121,7 @@ def _words_form(context: PageContext, text: str) -> Html:
     return element("form", words_field, action=context.links.search(), class_="again")
 
 
-def _form(context: PageContext, query: Mapping[str, str], areas: Iterable[str]) -> Html:
-    names = ", ".join(map(one_line, areas))
+def _form(context: PageContext, query: Mapping[str, str]) -> Html:
     fields = (
         choice("words", "Words", _MODE_OPTIONS, query.get("words", "")),
         choice("sort", "Order", _SORT_OPTIONS, query.get("sort", "")),
@@ -142,7 +136,6 @@ def _form(context: PageContext, query: Mapping[str, str], areas: Iterable[str]) 
         field("since", "Since", query.get("since", ""), "2d, 2026-01-31"),
         field("until", "Until", query.get("until", "")),
         field("tag", "Tags", query.get("tag", "")),
-        field("area", "Area", query.get("area", ""), names) if names else NOTHING,
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         status_choice(query),
         element("button", "Filter"),

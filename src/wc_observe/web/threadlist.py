@@ -9,7 +9,6 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.lookup.search.mentions import Mentions
-from wc_core.reading.areas.threads import in_area
 from wc_core.reading.views.rows import Filter, recency
 from wc_core.reading.views.search.answers import threads_about
 from wc_core.reading.views.search.query import Matches
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 _ROWS = 100
 _TITLE = 160
-_FILTERS = ("status", "ball", "branch", "file", "area", "open")
+_FILTERS = ("status", "ball", "branch", "file", "open")
 
 
 class _Listed(NamedTuple):
@@ -63,7 +62,7 @@ def threads_page(
     main = joined(
         (
             element("h1", "Threads"),
-            _filters(context, query, listed.total, store.settings.areas),
+            _filters(context, query, listed.total),
             *search_notices(searched),
             _table(listed.rows, context, query),
             below,
@@ -80,9 +79,6 @@ def _criteria(store: OpenStore, query: Mapping[str, str]) -> tuple[Filter, Match
         status=chosen_status(query),
         branch=query.get("branch", "").strip(),
     )
-    if area := query.get("area", "").strip():
-        areas = store.settings.areas
-        criteria = in_area(store.overview, areas, area, criteria)
     about = Mentions(query.get("file", "")).checked()
     if not about.file:
         return criteria, Matches([], 0, {})
@@ -103,9 +99,7 @@ def _listed(store: OpenStore, criteria: Filter, query: Mapping[str, str]) -> _Li
     return _Listed([*page.rows], page.total, page.cursor)
 
 
-def _filters(
-    context: PageContext, query: Mapping[str, str], count: int, areas: Iterable[str]
-) -> Html:
+def _filters(context: PageContext, query: Mapping[str, str], count: int) -> Html:
     words = query.get("filter", "")
     is_open = bool(query.get("open"))
     box = element("input", type="checkbox", name="open", value="1", checked=is_open)
@@ -114,7 +108,6 @@ def _filters(
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         field("branch", "Branch", query.get("branch", "")),
         field("file", "File", query.get("file", ""), "src/auth.py"),
-        *_area_field(query, areas),
         status_choice(query),
         element("label", box, " open only"),
         element("input", type="hidden", name="sort", value=query.get("sort", "")),
@@ -122,12 +115,6 @@ def _filters(
     )
     output = element("output", counted(count, "thread"), id="count")
     return filter_form(fields, output, context.links.threads())
-
-
-def _area_field(query: Mapping[str, str], areas: Iterable[str]) -> list[Html]:
-    """The filter for an area, if the repository has areas."""
-    names = ", ".join(map(one_line, areas))
-    return [field("area", "Area", query.get("area", ""), names)] if names else []
 
 
 def _table(

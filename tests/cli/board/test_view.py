@@ -11,7 +11,6 @@ from wc_cli.run.board.cards import (
     Card,
     CardColumn,
     CardFilter,
-    group_by_area,
     group_into_columns,
 )
 from wc_cli.run.board.view import AGENT, ASCII, HEAD, UNICODE, Painter, layout_size
@@ -76,13 +75,6 @@ def test_what_has_not_moved_for_weeks_is_folded() -> None:
     assert columns(*cards[1:3]) == [(0, 0), (1, 0), (1, 0)]
     assert columns(*cards, words="about") == [(1, 0), (1, 0), (2, 0)]
     assert columns(*cards, closed=True) == [(1, 0), (1, 0), (2, 0)]
-    by_area = group_by_area(
-        cards, CardFilter(folds=True), {"b": ["x"], "c": ["x", "y"]}, "xy", NOON_MS
-    )
-    assert [(column.name, len(column.cards), column.folded) for column in by_area] == [
-        *(("x", 0, 2), ("y", 0, 1)),
-        ("No area", 2, 0),
-    ]
     board = group_into_columns(cards, CardFilter(folds=True), Directory(), NOON_MS)
     painter = Painter(board, layout_size(len(board), 100, 20), NOON_MS)
     line = "".join(text for text, _ in painter.line(1))

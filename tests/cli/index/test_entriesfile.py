@@ -40,7 +40,6 @@ from wc_core.reading.views.search import answers as search_views
 from wc_core.reading.views.search import candidates
 from wc_core.reading.views.search import indexed as indexed_search
 from wc_core.reading.views.search.answers import search, threads_about
-from wc_core.reading.views.search.facets import Counting
 from wc_core.reading.views.search.indexed import IndexedSearch
 from wc_core.reading.views.search.loose import LooseQuery
 from wc_core.reading.views.search.query import ANY, NEWEST, SORTS, Question
@@ -77,9 +76,9 @@ QUESTIONS = (
     Question("urgent later tag title", Filter(), mode=ANY),
     Question("tag:urgent title absent", Filter(), limit=3),
     Question('tag:"tag 2"', Filter(), sort=NEWEST),
-    Question("title", Filter(), sort=NEWEST, limit=2, counting=Counting()),
-    Question("title 1 absent", Filter(), counting=Counting()),
-    Question("", Filter(), about=Mentions(branch="main"), counting=Counting()),
+    Question("title", Filter(), sort=NEWEST, limit=2, counting=True),
+    Question("title 1 absent", Filter(), counting=True),
+    Question("", Filter(), about=Mentions(branch="main"), counting=True),
     Question('"title 1"', Filter(), limit=2),
     Question('title:"title 0" "codex"', Filter()),
 )
@@ -172,7 +171,7 @@ def test_many_matches_are_found_newest_first(
         for limit in (1, 4, 7, 100):
             for sort in SORTS:
                 question = Question(
-                    query, Filter(), limit=limit, sort=sort, counting=Counting()
+                    query, Filter(), limit=limit, sort=sort, counting=True
                 )
                 assert not any(assert_the_same(store.reader, question))
 

@@ -14,7 +14,6 @@ from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search import facets as facet_views
 from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.facets import Counting
 from wc_core.reading.views.search.query import Question
 from wc_core.reading.views.search.scan import Scan
 
@@ -43,11 +42,7 @@ def overview(tmp_path: Path) -> Overview:
 
 
 def answered(overview: Overview, criteria: Filter, about: Mentions = ANY) -> Hits:
-    question = Question("needle", criteria, 1, about=about)
-    counting = Counting(
-        lambda rows: {row.topic: (f"area {row.topic}",) for row in rows}
-    )
-    question = question._replace(counting=counting)
+    question = Question("needle", criteria, 1, about=about, counting=True)
     return search(Scan(overview.reader), overview, question)
 
 
@@ -62,7 +57,6 @@ def test_facets_count_all_hits_not_only_those_of_the_page(overview: Overview) ->
             "author": [("Pat", 4), ("Codex (Pat)", 2)],
             "kind": [("decision", 1)],
             "tag": [("later", 2), ("urgent", 2)],
-            "area": [("area t", 2), ("area u", 2)],
             "branch": [("main", 1)],
             "file": [("src/a.py", 2), ("src/b.py", 1)],
         }.items()
@@ -75,7 +69,6 @@ FILTERS: dict[str, Callable[[str], Filter]] = {
     "status": lambda value: Filter(status=value),
     "ball": lambda value: Filter(ball=value),
     "tag": lambda value: Filter(tags=(value,)),
-    "area": lambda value: Filter(topics=frozenset(value.split()[1:])),
 }
 MENTIONS: dict[str, Callable[[str], Mentions]] = {
     "author": lambda value: Mentions(author=value),
@@ -102,4 +95,4 @@ def test_of_very_many_hits_only_threads_are_counted(
 ) -> None:
     monkeypatch.setattr(facet_views, "MOST_COUNTED", 3)
     names = [facet.name for facet in answered(overview, Filter()).facets]
-    assert names == ["status", "ball", "tag", "area"]
+    assert names == ["status", "ball", "tag"]

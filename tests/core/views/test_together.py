@@ -13,7 +13,6 @@ from wc_core.lookup.search.nearness import Nearness
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.facets import Counting
 from wc_core.reading.views.search.query import ANY, NEWEST, Question
 from wc_core.reading.views.search.scan import Scan
 from wc_core.reading.views.search.together import (
@@ -131,7 +130,7 @@ def test_threads_of_two_stores_are_found_like_those_of_one(
         assert found[0].partial == wanted.partial
         assert dict(found[0].topics) == dict(wanted.topics)
         assert found[0].by_words == wanted.by_words
-    counted = question._replace(counting=Counting())
+    counted = question._replace(counting=True)
     alone = search(whole.engine, whole.overview, counted, whole.meaning)
     assert pages(parts, counted, 1)[0].facets == alone.facets
 

@@ -393,14 +393,13 @@ def test_search_has_the_filters_of_the_server(
 def test_a_search_says_how_many_hits_each_filter_would_leave(
     site: Site, store: Store
 ) -> None:
-    Path(f"{store.layout.root}/config.toml").write_text('[areas]\napi = "src/**"\n')
     given = store.give("x", "Pat", body="word", status="BLOCKED", tags_added=("hot",))
     store.thread("x", given._replace(file_refs=("src/a.py",)))
     store.thread("y", store.give("y", "Codex", body="word"))
     page = site.get("search?q=word")
     counts = words(page[page.index('<nav class="counts"') :].partition("</nav>")[0])
     assert "Status blocked 1 open 1 Ball Codex 1 Pat 1" in counts
-    assert "Tag hot 1 Area api 1" in counts
+    assert "Tag hot 1" in counts
     narrowed = next(one for one in links(page) if "status=BLOCKED" in one)
     blocked = site.ask(narrowed).text
     assert "1 entry found" in words(blocked)
@@ -409,8 +408,6 @@ def test_a_search_says_how_many_hits_each_filter_would_leave(
     # The link of a chosen value takes it away.
     again = next(one for one in links(blocked) if "q=word" in one and "BL" not in one)
     assert "2 entries found" in words(site.ask(again).text)
-    assert "1 entry found" in site.said("search?q=word&area=api")
-    assert "There is no area" in site.said("search?q=word&area=nope", 400)
 
 
 def test_what_is_not_asked_for_is_not_looked_for(site: Site) -> None:

@@ -8,11 +8,6 @@ from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import STATUSES
 from wc_core.reading.views.rows import Filter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from wc_cli.run.context import Context
-    from wc_core.reading.views.overview import Overview
-
 
 class FilterOptions(SpeakerOptions):
     """Which threads to show, and how many."""
@@ -39,14 +34,3 @@ class FilterOptions(SpeakerOptions):
         """Return the filter for these threads."""
         status = vocabulary.status(self.status)
         return Filter(open_only, self.ball, status, tags=self.tag)
-
-
-def in_area(
-    context: Context, overview: Overview, area: str, criteria: Filter
-) -> Filter:
-    """Return the filter, limited to the threads of an area if one is given."""
-    if not area:
-        return criteria
-    from wc_core.reading.areas import threads  # 2 ms, only to filter by area
-
-    return threads.in_area(overview, context.settings.areas, area, criteria)

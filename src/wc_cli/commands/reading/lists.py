@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from wc_cli.commands.common import SpeakerOptions, no_threads_text
-from wc_cli.commands.reading.filtering import FilterOptions, in_area
+from wc_cli.commands.reading.filtering import FilterOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import (
@@ -73,7 +73,6 @@ class ListOptions(FilterOptions):
     )
     file: str = text("--file", "PATH", "Only threads about this file or folder.")
     branch: str = text("--branch", "BRANCH", "Only threads of this branch.")
-    area: str = text("--area", "AREA", "Only threads of this area.")
     open: bool = flag("--open", help="Leave out closed threads (the default).")
     mine: bool = flag("--mine", help="Only threads that wait for you.")
     ready: bool = flag("--ready", help="Only threads that you can start.")
@@ -98,7 +97,6 @@ def list_threads(context: Context, options: ListOptions) -> None:
     thread_filter = _thread_filter(options)
     overview = context.overview
     thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
-    thread_filter = in_area(context, overview, options.area, thread_filter)
     page = _page(overview, thread_filter, options)
     standing = context.standing
     latest_words = _latest_words(overview, page.rows) if options.summaries else []

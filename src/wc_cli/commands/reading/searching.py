@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.reading.filtering import FilterOptions, in_area
+from wc_cli.commands.reading.filtering import FilterOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries.commits import commit_digits
@@ -24,12 +24,10 @@ from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views.search import query as queries
 from wc_core.reading.views.search.answers import count_text
 from wc_core.reading.views.search.answers import search as find
-from wc_core.reading.views.search.facets import Counting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.run.context import Context
-    from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.search.answers import Hits
 
 _MODES = (queries.ALL, queries.ANY, queries.PHRASE)
@@ -76,7 +74,6 @@ class SearchOptions(FilterOptions):
     max_tokens: int = number(
         "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )
-    area: str = text("--area", "AREA", "Only threads of this area.")
     facets: bool = flag(
         "--facets", help="Count the hits by status, ball, author and so on."
     )
@@ -110,16 +107,15 @@ def search(context: Context, options: SearchOptions) -> None:
         since_id(options.until, now_ms()) if options.until else "",
     )
     overview = context.overview
-    thread_filter = in_area(context, overview, options.area, options.filter())
     question = queries.Question(
         query,
-        thread_filter,
+        options.filter(),
         options.limit,
         options.cursor,
         about,
         options.mode(),
         options.sort,
-        _counting(context, overview) if options.facets else None,
+        options.facets,
     )
     engine, style = context.search_engine(overview), output_style(context.env)
     meaning = context.meaning(overview)
@@ -151,17 +147,6 @@ def search(context: Context, options: SearchOptions) -> None:
         return
     say(text_of(hits))
     remark(_hits_remark(options, hits))
-
-
-def _counting(context: Context, overview: Overview) -> Counting:
-    """Return what to count in an answer with facets."""
-    areas = context.settings.areas
-    if not areas:
-        return Counting()
-    # 2 ms, only if areas are set
-    from wc_core.reading.areas.threads import areas_by_topic
-
-    return Counting(lambda rows: areas_by_topic(overview, areas, rows))
 
 
 def _hits_remark(options: SearchOptions, hits: Hits) -> str:

@@ -15,7 +15,7 @@ from wc_core.reading.views.rows import matches_words, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
     from wc_core.base.names import Directory
@@ -146,35 +146,6 @@ def group_into_columns(
         )
         for group in agentgroups.agent_groups(rows, directory)
     )
-
-
-def group_by_area(
-    cards: Iterable[Card],
-    card_filter: CardFilter,
-    areas_of: Mapping[str, Sequence[str]],
-    areas: Iterable[str],
-    now_ms: int = 0,
-) -> tuple[CardColumn, ...]:
-    """The cards that pass the filter, in a column for each area, which may be empty,
-    and one for cards without an area. A thread in several areas is in each of them."""
-    groups: dict[str, list[Card]] = {area: [] for area in areas}
-    outside: list[Card] = []
-    matching = [card for card in cards if card_filter.matches(card)]
-    for card in matching:
-        chosen = [groups[area] for area in areas_of.get(card.topic, ())]
-        for group in chosen or [outside]:
-            group.append(card)
-    folded = _folded([card.row for card in matching], card_filter, now_ms)
-    columns = []
-    for area, members in (*groups.items(), ("", outside)):
-        if not (area or members):
-            continue
-        shown = [card for card in members if card.topic not in folded]
-        shown.sort(key=lambda card: recency(card.row), reverse=True)
-        name = one_line(area) or "No area"
-        hidden = len(members) - len(shown)
-        columns.append(CardColumn(f"area {area}", name, tuple(shown), folded=hidden))
-    return tuple(columns)
 
 
 def _folded(

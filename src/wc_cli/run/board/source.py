@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
     from wc_core.edits.claims.record import Claim
     from wc_core.people.activity.presence import Note
-    from wc_core.reading.areas.threads import ThreadAreas
     from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
 
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 class BoardSource:
     """A store's threads as the viewer sees them. Only reads."""
 
-    def __init__(self, context: Context, *, by_area: bool = False) -> None:
-        """With ``by_area``, the columns are areas instead of holders."""
+    def __init__(self, context: Context) -> None:
         self.context = context
         self.reader = context.reader
         self.viewer = context.viewer
@@ -45,11 +43,6 @@ class BoardSource:
         self._fingerprints: dict[str, tuple[object, ...]] = {}
         self._files = StateFiles()
         self._work_by_topic: dict[str, str] = {}
-        self._areas: ThreadAreas | None = None
-        if by_area:
-            from wc_core.reading.areas.threads import ThreadAreas  # 2 ms, rarely needed
-
-            self._areas = ThreadAreas(self.reader, context.settings.areas)
         self._has_existed = os.path.isdir(self.layout.root)
 
     @property
@@ -128,10 +121,6 @@ class BoardSource:
             )
             for card, row in zip(known, rows, strict=True)
         )
-        if self._areas is not None:
-            return card_views.group_by_area(
-                cards, card_filter, self._areas.of(rows), self._areas.areas, now_ms()
-            )
         return card_views.group_into_columns(cards, card_filter, directory, now_ms())
 
     @property

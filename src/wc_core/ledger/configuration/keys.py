@@ -313,11 +313,6 @@ KEYS = (
         variable="WATERCOOLER_WATCH",
     ),
     Key(
-        "areas.NAME",
-        TEXTS,
-        "Files that make up this area, as src/api/**, or branches, as branch:api/*.",
-    ),
-    Key(
         "rules.title",
         TEXTS,
         "Patterns such as 'fix: *'; the title of a new thread must match one.",

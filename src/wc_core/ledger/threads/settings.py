@@ -85,7 +85,6 @@ class Settings(NamedTuple):
     verify: str = "none"
     guard: str = ADVISE
     guard_failure: str = "open"
-    areas: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     rules: Rules = NO_RULES
     ignored: tuple[str, ...] = ()
     damage: Damage | None = None
@@ -220,7 +219,6 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
     plain = {field: value for table, field, value in _values(fields) if table != RULES}
     rules = {field: value for table, field, value in _values(fields) if table == RULES}
     topics = _table(fields, "topics")
-    area_key = next(key for key in keys.KEYS if key.parts[0] == "areas")
     names = _table(fields, "aliases").items()
     aliases = {fold(k): v for k, v in names if is_name(v)}
     return settings._replace(
@@ -237,10 +235,6 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         },
         directory=Directory({**settings.directory.aliases, **aliases}),
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
-        areas={
-            area: keys.checked(area_key, value)
-            for area, value in _table(fields, "areas").items()
-        },
         rules=Rules(**rules),
         **plain,
     )
@@ -264,7 +258,7 @@ def _values(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 def _known_keys() -> dict[str, set[str]]:
     """The tables of ``config.toml`` with their keys; none if any key is allowed."""
     known: dict[str, set[str]] = {
-        name: set() for name in ("counterparts", "topics", "aliases", "areas")
+        name: set() for name in ("counterparts", "topics", "aliases")
     }
     for key in keys.KEYS:
         if not key.is_open:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.values import NamedTuple
-from wc_core.reading.areas.threads import in_area
 from wc_core.reading.views.budget.hits import first_hits
 from wc_core.reading.views.search.answers import Hits, search
 from wc_observe.answers import search as search_answers
@@ -32,11 +31,10 @@ _Hits = TypeVar("_Hits", Hits, PlacedHits)
 
 
 class SearchCall(NamedTuple):
-    """A search of one store: in an ``area`` (empty: all), with ``facets``, within
-    ``max_tokens`` (0: any). ``arguments`` are those that the caller passed."""
+    """A search of one store: with ``facets``, within ``max_tokens`` (0: any).
+    ``arguments`` are those that the caller passed."""
 
     question: Question
-    area: str
     facets: bool
     max_tokens: int
     form: str
@@ -44,16 +42,10 @@ class SearchCall(NamedTuple):
 
 
 def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
-    """Returns the answer of one store. Raises InvalidInputError for an empty query and
-    for an unknown area."""
+    """Returns the answer of one store. Raises InvalidInputError for an empty query."""
     question, form = call.question, call.form
     question.search_query()  # raises before anything is read
-    if call.area:
-        areas, overview = store.settings.areas, store.overview
-        criteria = in_area(overview, areas, call.area, question.criteria)
-        question = question._replace(criteria=criteria)
-    if call.facets:
-        question = question._replace(counting=store.counting)
+    question = question._replace(counting=call.facets)
     engine, meaning = store.live.engine(), store.meaning
     current = CURRENT.get()
 
@@ -88,9 +80,9 @@ def search_all(call: SearchCall) -> ToolResult:
             'This server has one store, so scope="all" is not available.',
             "Start another: wc-observe --all-stores, or --graph URL",
         )
-    if call.area or call.facets:
+    if call.facets:
         raise InvalidInputError(
-            f'scope="all" does not take {"area" if call.area else "facets"}.',
+            'scope="all" does not take facets.',
             "Search one store, or leave it out.",
         )
 

@@ -161,14 +161,13 @@ class ShownThreads(NamedTuple):
 
     def facets(self, counts: Counts, topics: Mapping[str, int]) -> tuple[Facet, ...]:
         """Returns the facets of hits in these threads, if requested."""
-        counting = self.question.counting
-        if counting is None:
+        if not self.question.counting:
             return ()
         if sum(topics.values()) > facet_views.MOST_COUNTED:
             counts = NO_COUNTS
         rows = self.overview.matching(Filter(topics=frozenset(topics)))
         viewer = self.overview.viewer
-        return facet_views.facets(counts, rows, viewer, topics, counting)
+        return facet_views.facets(counts, rows, viewer, topics)
 
 
 def search(

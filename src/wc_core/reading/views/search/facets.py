@@ -8,7 +8,7 @@ from wc_core.reading.views.rows import Filter, filter_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from wc_core.ledger.threads.model import Entry
@@ -17,24 +17,15 @@ if TYPE_CHECKING:
 
     # How many entries have each value, by the name of the facet.
     Counts = Mapping[str, Mapping[str, int]]
-    AreasOf = Callable[[Iterable[ThreadRow]], Mapping[str, tuple[str, ...]]]
 
-NAMES = ("status", "ball", "author", "kind", "tag", "area", "branch", "file")
+NAMES = ("status", "ball", "author", "kind", "tag", "branch", "file")
 # The value of a free ball, as in a filter.
 FREE_BALL = "anyone"
 # With more hits than this, only facts about their threads are counted.
 MOST_COUNTED = 20_000
-# The most values per facet in an answer, and the most threads whose areas are looked
-# up.
-MOST_VALUES, _MOST_PLACED = 20, 200
+# The most values per facet in an answer.
+MOST_VALUES = 20
 NO_COUNTS: dict[str, dict[str, int]] = {}
-
-
-class Counting(NamedTuple):
-    """The request for facets. ``areas_of`` returns the areas of threads, if a store has
-    any."""
-
-    areas_of: AreasOf | None = None
 
 
 class Facet(NamedTuple):
@@ -91,21 +82,12 @@ def facets(
     rows: Sequence[ThreadRow],
     viewer: Viewer,
     topics: Mapping[str, int],
-    counting: Counting,
 ) -> tuple[Facet, ...]:
     """Returns the facets of hits: the ``counts`` of their entries, and the values of
     their threads, the ``rows``. ``topics`` has the number of hits in each thread."""
     of_threads: dict[str, dict[str, int]] = {}
-    areas: Mapping[str, tuple[str, ...]] = {}
-    if counting.areas_of is not None and len(rows) <= _MOST_PLACED:
-        areas = counting.areas_of(rows)
     for row in rows:
-        values = [
-            ("status", row.status),
-            *(("tag", tag) for tag in row.tags),
-            *(("area", area) for area in areas.get(row.topic, ())),
-        ]
-        for name, value in values:
+        for name, value in (("status", row.status), *(("tag", t) for t in row.tags)):
             of_name = of_threads.setdefault(name, {})
             of_name[value] = of_name.get(value, 0) + topics[row.topic]
     for value in {row.ball or FREE_BALL for row in rows}:

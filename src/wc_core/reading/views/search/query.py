@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.rows import Filter, ThreadRow
-    from wc_core.reading.views.search.facets import Counting, Counts
+    from wc_core.reading.views.search.facets import Counts
     from wc_core.reading.views.search.loose import Loose, LooseQuery
 
     class SearchEngine(Protocol):
@@ -209,7 +209,7 @@ class Question(NamedTuple):
     about: Mentions = Mentions()
     mode: str = AUTO
     sort: str = BEST
-    counting: Counting | None = None
+    counting: bool = False
 
     def search_query(self) -> SearchQuery:
         """Returns what entries must have. Raises InvalidInputError for an empty query,
@@ -229,9 +229,7 @@ class Question(NamedTuple):
                 "Give one word or more, made of letters or digits; or a file, a pull "
                 "request, a commit, a branch or a kind.",
             )
-        return query._replace(
-            by_title=self.sort == BEST, counted=self.counting is not None
-        )
+        return query._replace(by_title=self.sort == BEST, counted=self.counting)
 
     @property
     def is_loose(self) -> bool:
