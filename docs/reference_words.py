@@ -148,7 +148,6 @@ EXAMPLES = {
         "wc stats --stale-after 36h --json",
         "wc stats --cost",
     ),
-    "timeline": ("wc timeline login", "wc timeline --since 3d --ascii"),
     "import": (
         "wc import login.json --dry-run",
         "wc import issues.jsonl --format beads",

@@ -134,7 +134,7 @@ COMMAND_STEPS = (
     Step(
         "src/wc_cli/run/table.py",
         '    "count": Command("commands.count:count", READING, agents=True),\n',
-        '    "timeline": Command(',
+        '    "import": Command(',
     ),
     Step("tests/cli/commands/test_count.py", _COMMAND_TEST),
     Step(
@@ -439,7 +439,7 @@ PAGE_STEPS = (
     Step(
         "tests/observe/web/every_page.py", '    "closed",\n', '    *("plan", "plan/li'
     ),
-    Step("docs/board.md", "- **Closed**: the closed threads.\n", "- **Timeline**:"),
+    Step("docs/board.md", "- **Closed**: the closed threads.\n", "- **Plan**:"),
     Step("CHANGELOG.md", "- A page with the closed threads.\n\n", "## [0.1.0]"),
 )
 

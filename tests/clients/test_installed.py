@@ -150,7 +150,7 @@ def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     assert said.json["decision"] == "allow"
     words = ["-l", "file"]
     assert place.run([*check, *words], **env).json == {"matchedRules": []}
-    for words in (["install"], ["sync"], ["doctor", "--repair"], ["timeline"]):
+    for words in (["install"], ["sync"], ["doctor", "--repair"], ["export"]):
         assert place.run([*check, *words], **env).json["decision"] == "prompt"
     with subprocess.Popen(
         codex.words("codex", "app-server"),

@@ -174,7 +174,6 @@ def test_every_view_calls_the_time_of_a_wrong_clock_doubtful(tmp_path: Path) -> 
     hours = [round(spell["seconds"] / 3600) for spell in spells]
     assert hours == [0, 1, 1]
     assert read(tmp_path, "stats", "clocks").count("doubtful time") == 2
-    assert "doubtful times: clocks" in read(tmp_path, "timeline", "clocks")
     for words in (
         ("updates", "--since", "1d"),
         ("log", "clocks"),

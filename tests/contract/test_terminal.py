@@ -82,8 +82,6 @@ class Scene:
             *(("doctor",), ("doctor", "--json"), ("doctor", "--repair", "--dry-run")),
             *(("statusline",), ("statusline", "--ascii"), ("seen", "--all")),
             *(("board", "--closed", "--limit", "0"), ("board", "--json")),
-            *(("timeline", "--since", "2025-12-01"), ("timeline", "--json")),
-            *(("timeline", "--svg", "-", "--since", "2025-12-01", "--limit", "0"),),
         ):
             yield words, self.wc(*words)
         for topic in self.topics:

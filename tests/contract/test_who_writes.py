@@ -20,7 +20,6 @@ WRITERS = {
 }
 # Modules that only write to files which a user named, or which are temporary.
 OUTPUTS = {
-    "src/wc_cli/commands/timeline.py",  # --output
     "src/wc_cli/commands/exchange/export.py",  # --output
 }
 WRITING_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC"}

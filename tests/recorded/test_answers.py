@@ -46,7 +46,6 @@ digest
 log login
 stats
 stats login
-timeline login
 inbox
 brief
 board

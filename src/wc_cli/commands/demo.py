@@ -189,7 +189,7 @@ class _Story:
         self._title("The thread that waited for it is ready now")
         self._wc("Codex", self.fix, "ready")
         self._title("Who had the ball when")
-        self._wc("Codex", self.fix, "timeline", "login")
+        self._wc("Codex", self.fix, "stats", "login")
         self._title("Everything is on a separate branch, entry by entry")
         self._wc("Codex", self.fix, "list")
         log = ["log", "--format=%h %s", "watercooler/threads"]

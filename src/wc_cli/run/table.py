@@ -19,7 +19,7 @@ class Command(NamedTuple):
 
     ``agents``: agents may run it without asking their user, because it only reads, or
     writes entries. They must ask about everything that reaches beyond the threads
-    (install, doctor --repair, timeline and export, which write any file, guidance,
+    (install, doctor --repair, export, which writes any file, guidance,
     which other agents get from then on, inbox, which reads other repositories, enrich,
     which sends entries to a server), and about sync and carry, whose first run
     publishes the threads to all readers of the remote, and harvest, which fetches.
@@ -75,7 +75,6 @@ COMMANDS: dict[str, Command] = {
     "digest": Command("commands.reading.digesting:show_digest", READING, agents=True),
     "log": Command("commands.log:log", READING, agents=True),
     "stats": Command("commands.stats:show_stats", READING, agents=True),
-    "timeline": Command("commands.timeline:show_timeline", READING),
     "import": Command("commands.exchange.importing:import_files", WRITING),
     "export": Command("commands.exchange.export:export", READING),
     "project": Command("commands.exchange.project:project", PLACE),
@@ -143,6 +142,7 @@ INSTEAD = {
     "merge": "wc land TOPIC",
     "wrap": "wc list --mine",
     "related": "wc search WORDS",
+    "timeline": "wc stats TOPIC",
     "watch": "wc board",
     "tui": "wc board",
     "web": "wc-observe web",
@@ -176,7 +176,6 @@ NO_OCCASION = {
     "open": "it opens a page",
     "use": "it concerns this worktree, not the work in it",
     "wake": "it concerns this machine, not the repository",
-    "timeline": "it makes a picture",
     "export": "it makes a file",
     "run": "it starts others, who get the guidance",
     "project": "it concerns a database, not the work here",

@@ -14,9 +14,8 @@ from starlette.routing import Route
 
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.values import NamedTuple
-from wc_core.reading.views.drawing import timelinesvg
 from wc_observe.http.leaving import Leaving, UnderWay
-from wc_observe.web import digest, edits, plan, search, threadlist, timeline
+from wc_observe.web import digest, edits, plan, search, threadlist
 from wc_observe.web.board import page as board
 from wc_observe.web.frame import error_page, icon_svg, render_page, welcome_page
 from wc_observe.web.guard import FILES, Guard
@@ -115,10 +114,6 @@ def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:
         Route(base + "/threads/{topic}/{idx}", pages.page(_entry)),
         Route(base + "/search", pages.page(_search)),
         Route(base + "/digest", pages.page(_digest)),
-        Route(base + "/timeline", pages.page(_timeline)),
-        Route(base + "/timeline/{topic}", pages.page(_timeline)),
-        Route(base + "/timeline.svg", pages.picture),
-        Route(base + "/timeline.svg/{topic}", pages.picture),
         Route(base + "/edits", pages.page(_edits)),
         Route(base + "/plan", pages.page(_plan)),
         Route(base + "/plan/{topic}", pages.page(_plan)),
@@ -161,17 +156,6 @@ class Pages:
         except WcError as error:
             page = self._error(error, store)
         return self._response(page, store)
-
-    def picture(self, request: Request) -> Response:
-        """Answers with the timeline as an SVG file to download."""
-        key = _key(request)
-        try:
-            store = self._opener.open(key)
-            context, query = self._opener.page_context(store, key), _query(request)
-            chart = timeline.draw_chart(store, context, query.get("topic", ""), query)
-        except WcError as error:
-            return self._response(self._error(error, None, key), None, key)
-        return _svg_response(timelinesvg.svg(chart))
 
     def icon(self, request: Request) -> Response:
         """Answers with the icon of the repository."""
@@ -248,12 +232,6 @@ def _digest(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
     return digest.digest_page(store, context, query)
-
-
-def _timeline(
-    store: OpenStore, context: PageContext, query: Mapping[str, str]
-) -> WebPage:
-    return timeline.timeline_page(store, context, query.get("topic", ""), query)
 
 
 def _edits(store: OpenStore, context: PageContext, _: Mapping[str, str]) -> WebPage:

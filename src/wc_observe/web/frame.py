@@ -61,7 +61,6 @@ def _header(page: WebPage, context: PageContext) -> Html:
     places = [
         ("board", "Board", links.board()),
         ("threads", "Threads", links.threads()),
-        ("timeline", "Timeline", links.timeline()),
         ("edits", "Edits", links.edits()),
         ("plan", "Plan", links.plan()),
         ("digest", "Digest", links.digest()),

@@ -51,16 +51,6 @@ class Links(NamedTuple):
         """What happened since a time."""
         return _with_query(f"{self.base}/digest", query)
 
-    def timeline(self, topic: str = "", **query: str) -> str:
-        """The timeline of one thread, or of all."""
-        suffix = f"/{quote(topic, safe='')}" if topic else ""
-        return _with_query(f"{self.base}/timeline{suffix}", query)
-
-    def picture(self, topic: str = "", **query: str) -> str:
-        """The timeline as an SVG file."""
-        suffix = f"/{quote(topic, safe='')}" if topic else ""
-        return _with_query(f"{self.base}/timeline.svg{suffix}", query)
-
     def inbox(self) -> str:
         """What needs the viewer in all stores."""
         return f"{self.home or self.base}/inbox"

@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(
         prog="wc-observe web",
         description="Shows the threads of this repository in a browser: the board, "
-        "threads, search and the timeline, live and read-only.",
+        "threads and search, live and read-only.",
         epilog="It can be opened on this machine only, with the printed address. "
         "From another machine: ssh -L 8422:127.0.0.1:8422 HOST. For "
         "programs elsewhere: wc-observe --transport http.",

@@ -42,7 +42,7 @@ def test_the_demo(machine: Machine) -> None:
         "wc done login -m Merged",
         "wc done login -m 'It works'",
         "login is closed: logout can begin",
-        "wc timeline login",
+        "wc stats login",
         "git log",
         "cat bin/codex",
         "wc run --once",

@@ -39,8 +39,6 @@ def test_every_reader_shows_the_new_name(renamed: Repo) -> None:
         ("board", "--once"),
         ("stats", "login"),
         ("stats",),
-        ("timeline", "login", "--ascii"),
-        ("timeline", "--ascii"),
         ("statusline",),
         ("seen", "login"),
     ):
@@ -61,7 +59,6 @@ def test_every_name_works_wherever_a_topic_does(renamed: Repo) -> None:
             ("read", name, "--peek"),
             ("log", name),
             ("stats", name),
-            ("timeline", name, "--ascii"),
             ("seen", name),
             ("wait", name, "--timeout", "0", "--peek"),
         ):

@@ -480,7 +480,7 @@ def test_where_no_store_is_none_is_made(repo: Repo) -> None:
 
 def test_outside_of_a_repository(machine: Machine) -> None:
     folder = machine.folder("plain")
-    for name in ("list", "timeline"):
+    for name in ("list", "board"):
         done = folder.ok(name)
         assert "There is no git repository here" in done.err
         assert "start a thread in this folder: wc new TOPIC" in done.err

@@ -204,7 +204,6 @@ READING = (
     ("brief",),
     ("log", "auth"),
     ("stats",),
-    ("timeline",),
     ("board", "--once"),
     ("updates",),
 )

@@ -486,7 +486,7 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
     assert not set(permissions.COMMANDS) & set(permissions.ASKED)
     # What reaches beyond the threads always has to be asked about.
     assert set(permissions.ASKED) >= {
-        *("install", "uninstall", "init", "sync", "doctor", "timeline", "demo"),
+        *("install", "uninstall", "init", "sync", "doctor", "export", "demo"),
         *("break-lock", "break_lock", "board", "statusline", "completion"),
     }
     assert set(permissions.TOOLS) < {one.name for one in all_tools()}
@@ -519,7 +519,7 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
         ("wc say-it", False),
         ("wc -l file", False),
         ("wc install", False),
-        ("wc timeline --svg notes", False),
+        ("wc export notes", False),
         ("cat x; wc say y", False),
     ],
 )

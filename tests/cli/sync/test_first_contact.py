@@ -192,7 +192,7 @@ def test_a_remote_that_cannot_be_asked_is_named_everywhere(repo: Repo) -> None:
     assert "origin could not be asked for threads (" in said
     assert "nothing waits" not in said
     assert line.calls == 1
-    for words in (("list",), ("timeline",), ("board", "--once"), ("whoami",)):
+    for words in (("list",), ("board", "--once"), ("whoami",)):
         done = repo.wc(*words, env=line.env)
         assert "origin could not be asked for threads (" in done.out + done.err, words
         assert "No threads here" not in done.out + done.err

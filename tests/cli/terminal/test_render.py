@@ -379,15 +379,6 @@ def test_the_time_of_a_gate_is_local_on_a_terminal(repo: Repo) -> None:
         assert not re.search(r"\d\dZ", shown)
 
 
-def test_times_of_a_timeline_are_local(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo.ok("new", "login", "-m", "Log in")
-    monkeypatch.setitem(repo.machine.env, "TZ", "XYZ-5:30")
-    heading, *_ = _on_terminal(repo, 80, "dumb", "timeline", "login")
-    assert heading.startswith("XYZ ")
-
-
 def test_a_long_title_is_shown_once(repo: Repo) -> None:
     title = "A title that is long enough to be seen twice"
     repo.ok("new", "login", "-m", title, "-m", "The text of it.")

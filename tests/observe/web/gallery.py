@@ -43,8 +43,6 @@ PAGES = {
     "search-narrowed": "search?q=challenge&author=Codex%40review+(pat)",
     "search-form": "search",
     "search-none": "search?q=xylophone",
-    "timeline": "timeline",
-    "timeline-thread": "timeline/login",
     "edits": "edits",
     "plan": "plan",
     "digest": "digest?since=7d",

@@ -136,23 +136,6 @@ def test_the_head_is_in_one_place_on_a_wide_screen(shown: Gallery) -> None:
     assert len(places) == 1
 
 
-def test_a_name_that_is_longer_than_its_bar_ends_in_an_ellipsis(
-    shown: Gallery,
-) -> None:
-    page = shown.page
-    page.sized(390, 844)
-    shown.open("timeline")
-    cut = "[...document.querySelectorAll('.bars .name')]"
-    cut += ".filter((name) => name.scrollWidth > name.clientWidth)"
-    cut += ".map((name) => getComputedStyle(name).textOverflow)"
-    found = page.js(cut)
-    assert found
-    assert {*found} == {"ellipsis"}
-    # A bar with room for a letter or two has none.
-    widths = "[...document.querySelectorAll('.bars .name')].map((n) => n.offsetWidth)"
-    assert min(width for width in page.js(widths) if width) > 30
-
-
 def test_paper_has_no_controls(shown: Gallery) -> None:
     page = shown.page
     page.sized(794, 1123)
@@ -163,7 +146,7 @@ def test_paper_has_no_controls(shown: Gallery) -> None:
         ".filter((one) => one.checkVisibility()).map((one) => one.outerHTML)"
     )
     try:
-        for name in ("board", "thread", "threads", "timeline", "search", "plan"):
+        for name in ("board", "thread", "threads", "search", "plan"):
             shown.open(name)
             assert page.js(seen) == [], name
         shown.open("thread")

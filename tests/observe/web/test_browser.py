@@ -109,15 +109,12 @@ def test_it_is_gone_through_with_keys_alone(page: Page, served: Served) -> None:
     page.press("Escape")
     page.until(f"document.querySelector('#live') && {HERE} === 't-auth'")
     page.press("3")
-    page.until("location.pathname.endsWith('/timeline')")
-    page.until("document.querySelector('#live')")
-    page.press("4")
     page.until("location.pathname.endsWith('/edits')")
     page.until("document.querySelector('#live')")
-    page.press("5")
+    page.press("4")
     page.until("location.pathname.endsWith('/plan')")
     page.until("document.querySelector('#live')")
-    page.press("6")
+    page.press("5")
     page.until("location.pathname.endsWith('/digest')")
 
 
@@ -202,7 +199,7 @@ def test_nothing_that_anyone_wrote_acts_or_loads(page: Page, served: Served) -> 
 
 def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
     page.sized(360, 740)
-    pages = ("", "threads", "threads/auth", "search?q=about", "timeline", "edits")
+    pages = ("", "threads", "threads/auth", "search?q=about", "edits")
     for path in (*pages, "plan", "digest?since=52w"):
         page.open(served.url + path)
         assert page.js("document.documentElement.scrollWidth") == 360, path
@@ -223,7 +220,7 @@ def test_colours_are_those_of_the_system_until_chosen(
     page.js("document.getElementById('colours').click()")
     page.prefers("dark")
     assert page.js(paper) == light
-    page.open(served.url + "timeline")
+    page.open(served.url + "threads")
     assert page.js(paper) == light
 
 

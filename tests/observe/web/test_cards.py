@@ -199,7 +199,7 @@ def test_beside_a_thread_is_who_had_the_ball(site: Site, store: Store) -> None:
     page = site.get("threads/x")
     said = words(page[page.index("<aside") :])
     assert said.startswith("Ball Pat you for 4w ")
-    assert "Codex@fix (pat) 1m #0 Timeline" in said
+    assert "Codex@fix (pat) 1m #0" in said
     assert "Participants Pat 1 Codex@fix (pat) 1 Alex 1" in said
     assert "Refers to src/a.py" in said
 

@@ -14,8 +14,6 @@ from starlette.routing import Route
 
 from tests.observe.stores import NOW_MS, START_MS
 from tests.observe.web.pages import SECRET, Site, ask, elements, links, words
-from wc_core.base import ulid
-from wc_core.base.times import rfc3339
 from wc_core.ledger.threads.model import Link
 from wc_core.reading.views.drawing.badges import HUES, badge_of
 from wc_observe.callers.calls import ServerContext
@@ -472,28 +470,6 @@ def test_hits_are_walked_by_pages(site: Site, store: Store) -> None:
     assert len(found) == len({*found}) == 40
 
 
-# --- the timeline ------------------------------------------------------------
-
-
-def test_the_timeline_draws_who_held_the_ball(site: Site, store: Store) -> None:
-    store.thread("x", store.give("x", "Pat"), store.give("x", "<Codex>"))
-    store.thread("y", store.give("y", None, status="IN_REVIEW"))
-    store.thread("z", store.give("z", "Pat", status="CLOSED"))
-    page = site.get("timeline?since=all")
-    assert page.count('class="bars"') == 3
-    assert "<title>Pat · 1m from 2026-01-01 00:01 · OPEN · 1 entry</title>" in page
-    said = words(page)
-    assert "<Codex>" in said
-    assert "anyone may take it" in said
-    assert "in review" in said
-
-
-def test_the_timeline_of_a_thread_is_a_table_as_well(site: Site, store: Store) -> None:
-    store.thread("x", store.give("x", "Pat"), store.give("x", "Codex"))
-    said = site.said("timeline/x")
-    assert "Codex 2026-01-01 00:02 29d 23h open 1" in said
-
-
 def test_a_bar_beside_a_thread_has_its_scale_and_two_segments(
     env: dict[str, str], store: Store
 ) -> None:
@@ -501,90 +477,15 @@ def test_a_bar_beside_a_thread_has_its_scale_and_two_segments(
     store.thread("y", store.give("y", "Pat"), store.entry("y"))
     early = Site(store.root.parent, env, clock=lambda: START_MS + 4 * 60_000)
     page = early.get("threads/x")
-    strip = page[page.index('class="strip"') :].partition("</a>")[0]
+    strip = page[page.index('class="strip"') :].partition("</div>")[0]
     assert strip.count("<rect") == 2
-    assert strip.endswith("<span>2026-01-01 00:01</span> <span>now</span></span>")
+    hues = [badge_of(name).hue for name in ("Pat", "Codex")]
+    assert re.findall(r'class="h(\d+)"', strip) == [*map(str, hues)]
+    assert strip.endswith("<span>2026-01-01 00:01 UTC</span><span>now</span></p>")
     assert 'class="strip"' not in early.get("threads/y")
     # The first of the two would be a minute of a month.
     late = Site(store.root.parent, env)
     assert 'class="strip"' not in late.get("threads/x")
-
-
-def test_the_timeline_shows_what_the_command_shows(site: Site, store: Store) -> None:
-    """What moved in this time, open or closed, on an axis from its first entry on."""
-    start = NOW_MS - 3 * 3_600_000
-    id_ = ulid.encode(start << ulid.RANDOM_BITS)
-    store.thread("new", store.give("new", "Codex", id=id_, at=rfc3339(start)))
-    store.thread("old", store.give("old", "Pat"))
-    page = site.get("timeline")
-    assert page.count('class="bars"') == 1
-    assert '<rect y="1"' in page
-    assert 'x="0.000%" width="100.000%"' in page
-    assert site.get("timeline?since=all").count('class="bars"') == 2
-    assert site.get("timeline?since=2026-01-01").count('class="bars"') == 2
-    said = site.said("timeline?since=1h")
-    assert "Nothing moved in this time. Show everything" in said
-
-
-def test_the_timeline_can_be_kept_as_a_picture(site: Site, store: Store) -> None:
-    store.thread("x", store.give("x", "Pat"))
-    for path in ("timeline.svg", "timeline.svg/x"):
-        found = site.ask(f"/{SECRET}/{path}")
-        assert found.headers["content-type"].startswith("image/svg+xml")
-        assert found.text.startswith("<svg ")
-    assert site.ask(f"/{SECRET}/timeline.svg/nope").status_code == 404
-
-
-def test_the_timeline_ends_with_a_limit_and_says_so(site: Site, store: Store) -> None:
-    for number in range(45):
-        store.thread(f"x{number}")
-    assert "The latest 40 threads; 5 more." in site.said("timeline?since=all")
-
-
-def test_the_timeline_may_begin_later(site: Site, store: Store) -> None:
-    store.thread("x", store.give("x", "Pat"), store.give("x", "Codex"))
-    assert "<title>Pat" in site.get("timeline?since=all")
-    assert "<title>Pat" not in site.get("timeline?since=7d")
-    assert "<title>Pat" not in site.get("timeline")
-    assert "<title>Pat" in site.get("timeline/x")
-
-
-def test_the_window_of_the_timeline_can_be_zoomed(site: Site, store: Store) -> None:
-    store.thread("x", store.give("x", "Pat"))
-    zooms = re.findall(
-        r'since=([^"&]+)"[^>]*title="Zoom (in|out)"', site.get("timeline")
-    )
-    assert zooms == [("84h", "in"), ("336h", "out")]
-    nearest = site.get("timeline?since=1h")
-    assert "Zoom out" in nearest
-    assert "Zoom in" not in nearest
-    assert 'since=7d" aria-current="true"' in site.get("timeline")
-
-
-def test_bars_have_the_name_of_the_holder_and_the_hue_of_the_agent(
-    site: Site, store: Store
-) -> None:
-    store.thread("x", store.give("x", "Codex@review (pat)"))
-    hue = badge_of("Codex").hue
-    bar = f'class="name h{hue}">Codex@review (pat)</div>'
-    assert bar in site.get("timeline?since=all")
-
-
-def test_a_timeline_of_a_thread_has_its_balls_and_leads_to_it(
-    site: Site, store: Store
-) -> None:
-    blocked = store.give("x", None, status="BLOCKED")
-    store.thread("x", store.give("x", "Codex@review (pat)"), blocked)
-    page = site.get("timeline/x")
-    assert f"/{SECRET}/threads/x" in links(page)
-    table = page[page.index("<table") :].partition("</table>")[0]
-    assert '<span class="mark blocked">blocked</span>' in table
-    assert 'class="badge nobody"' in table
-    assert f'class="badge h{badge_of("Codex").hue} agent"' in table
-
-
-def test_a_timeline_of_nothing_says_so(site: Site) -> None:
-    assert "Nothing to show yet." in site.said("timeline")
 
 
 def test_the_colours_are_those_of_the_picture() -> None:
@@ -614,8 +515,6 @@ def test_the_colours_are_those_of_the_picture() -> None:
         ("search?q=x&cursor=odd", 400, "not a cursor"),
         ("search?q=..", 400, "nothing to search for"),
         ("search?q=x&file=.", 400, "is not a file"),
-        ("timeline/nope", 404, 'There is no thread "nope"'),
-        ("timeline?since=odd", 400, "neither a time, an age"),
         ("nowhere/at/all", 404, "There is no such page"),
     ],
 )
@@ -649,7 +548,7 @@ def _linked(store: Store) -> None:
     ("harm", "code", "hint"),
     [(_gone, "wc new", "There are none yet"), (_linked, "CORRUPT", "")],
 )
-@pytest.mark.parametrize("path", ["", "threads", "threads/x", "search?q=x", "timeline"])
+@pytest.mark.parametrize("path", ["", "threads", "threads/x", "search?q=x"])
 def test_a_store_that_cannot_be_read_says_why_and_what_to_do(
     site: Site,
     store: Store,
@@ -676,7 +575,6 @@ def test_a_thread_that_cannot_be_read_hides_no_other(site: Site, store: Store) -
     assert {"t-good", "t-bad"} <= {said.get("id") for _, said in elements(page)}
     assert "damaged" in words(page)
     assert site.ask(f"/{SECRET}/threads/bad").status_code == 503
-    assert site.get("timeline?since=all").count('class="bars"') == 1
 
 
 def test_search_names_what_it_could_not_read(site: Site, store: Store) -> None:

@@ -15,8 +15,8 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning import kinds, linkfiles
 from wc_core.ledger.remarks.references import references
-from wc_core.ledger.threads.model import CLOSED
-from wc_core.reading.views import timeline
+from wc_core.ledger.threads.model import CLOSED, holder_text
+from wc_core.reading.views.drawing.badges import badge_of
 from wc_core.reading.views.holding import is_stale
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.board.facts import branch_conflicts, worktree_person
@@ -34,10 +34,9 @@ from wc_observe.web.page import (
     status_mark,
     tag_marks,
 )
-from wc_observe.web.timeline import thread_strip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.history import BallHistory, Spell
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
 
 _SPELLS, _PEOPLE, _REFS = 8, 12, 12
 _WIDTH = 300
+# A bar of who held the ball has at least this many parts.
+_PARTS = 2
 
 
 class AsideContext(NamedTuple):
@@ -103,19 +104,17 @@ def _ball(context: AsideContext) -> Html:
             words = "since a doubtful time"
         stale = is_stale(state, page.now_ms)
         since = element("span", words, class_="mark stale" if stale else "age")
-    track = timeline.thread_track(context.thread, page.now_ms, page.directory)
-    chart = timeline.make_chart((track,), page.directory)
     spells = context.past.spells
     items = (_spell(spell, page) for spell in reversed(spells[-_SPELLS - 1 : -1]))
     hidden = len(spells) - 1 - _SPELLS
-    whole = page.links.timeline(context.thread.name)
+    more = element("p", f"and {hidden} before", class_="none")
     return joined(
         (
             element("p", joined(filter(None, (*now, since)), " "), class_="now"),
             _passed(context),
-            thread_strip(chart, page),
+            _strip(spells, page),
             element("ol", *items, class_="spells", aria_label="Before"),
-            more_link(whole, f"{hidden} earlier" if hidden > 0 else "Timeline"),
+            more if hidden > 0 else NOTHING,
         )
     )
 
@@ -128,6 +127,43 @@ def _passed(context: AsideContext) -> Html:
         return NOTHING
     words = one_line(passed.sentence(now_ms) or passed.state, _WIDTH)
     return element("p", words, title=passed.agent, data_again=looks_again(passed))
+
+
+def _strip(spells: Sequence[Spell], page: PageContext) -> Html:
+    """Returns who held the ball since the thread began, as a bar to scale; nothing if
+    fewer than two parts of it would be visible."""
+    begin = spells[0].start if spells else 0
+    whole = spells[-1].end - begin if spells else 0
+    if not whole or sum(spell.ms * 100 >= whole for spell in spells) < _PARTS:
+        return NOTHING
+    parts = [
+        element(
+            "rect",
+            element("title", f"{_held_by(spell)}, {times.span(spell.ms // 1000)}"),
+            x=f"{(spell.start - begin) / whole:.3%}",
+            width=f"{spell.ms / whole:.3%}",
+            y=1,
+            height=18,
+            class_=_colour(spell, page),
+        )
+        for spell in spells
+        if spell.ms * 1000 >= whole  # narrower ones are invisible
+    ]
+    since = f"{times.rfc3339(begin)[:16].replace('T', ' ')} UTC"
+    words = f"Who held the ball since {since}"
+    bar = element("svg", *parts, role="img", aria_label=words, height=20)
+    ends = (element("span", since), element("span", "now"))
+    return element("div", bar, element("p", *ends, class_="scale"), class_="strip")
+
+
+def _held_by(spell: Spell) -> str:
+    return one_line(holder_text(spell.holder), _WIDTH) if spell.known else "not known"
+
+
+def _colour(spell: Spell, page: PageContext) -> str:
+    if spell.holder is None or not spell.known:
+        return "free" if spell.known else "unknown"
+    return f"h{badge_of(spell.holder, page.directory).hue}"
 
 
 def _spell(spell: Spell, page: PageContext) -> Html:
