@@ -117,7 +117,6 @@ EXAMPLES = {
         "wc gate check",
     ),
     "inbox": ("wc inbox", "wc inbox --not app --json"),
-    "digest": ("wc digest", "wc digest --since 3d --branch fix/password --json"),
     "enrich": ("wc enrich --dry-run", "wc enrich login --limit 20"),
     "notify": ("wc notify", "wc notify --json"),
     "ready": ("wc ready", "wc ready --mine --json"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
@@ -244,24 +243,11 @@ class Table:
             rows += [
                 Row(f"wc say, {text}", self._time_say(store), SAY, times(1.2)),
                 Row(f"wc read, {part}", last(length), PYTHON, goal),
-                Row(f"wc digest, {part}", self._digest(length), PYTHON, goal),
                 Row(f"wc log, {part}", history, PYTHON),
                 Row(f"wc list, {text}", listed, PYTHON),
                 Row(f"wc search, {text}", found, PYTHON),
             ]
         return rows
-
-    def _digest(self, length: int) -> Callable[[], float]:
-        """The digest of the last entries of a long thread."""
-
-        def seconds() -> float:
-            folder = self.scratch.repository(1, length)
-            log = Path(self.scratch.layout(folder).log(FIRST)).read_bytes()
-            before = json.loads(log.splitlines()[-LAST - 1])["entry_id"]
-            words = ("wc", "digest", "--since", before)
-            return self.scratch.process(*words, folder=folder).seconds()
-
-        return seconds
 
     def _many(self) -> list[Row]:
         """What the number of threads costs."""
@@ -285,9 +271,6 @@ class Table:
         words = ("wc", "list", "--limit", str(BEST))
         name = f"wc list --limit {BEST}, {text}"
         rows.append(Row(name, self._time(*words, store=store), PYTHON, times(14)))
-        name = f"wc digest, {text}"
-        digested = self._time("wc", "digest", "--since", "9999d", store=store)
-        rows.append(Row(name, digested, PYTHON, times(12)))
         return rows
 
     def _hooks(self) -> list[Row]:

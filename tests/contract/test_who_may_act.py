@@ -261,7 +261,7 @@ def test_each_surface_says_by_which_branch_an_entry_came(play: Play) -> None:
     for command in (
         *(("read", "it", "--peek"), ("read", "it", "--peek", "--limit", "1")),
         *(("list",), ("inbox",), ("updates", "--since", "1d"), ("search", "parser")),
-        *(("brief",), ("decisions",), ("digest", "--since", "1d"), ("log", "it")),
+        *(("brief",), ("decisions",), ("log", "it")),
     ):
         texts[" ".join(command)] = pat.wc(*command).out
         texts[" ".join((*command, "--json"))] = pat.wc(*command, "--json").out
@@ -278,7 +278,7 @@ def test_each_surface_says_by_which_branch_an_entry_came(play: Play) -> None:
         texts[f"{tool} text"] = session.text(tool, **arguments)
         texts[f"{tool} json"] = json.dumps(session.json(tool, **arguments))
     site = Site(pat.path, pat.machine.env, clock=now_ms)
-    for page in ("threads", "threads/it", "search?q=parser", "digest?since=1d", ""):
+    for page in ("threads", "threads/it", "search?q=parser", ""):
         texts[f"page {page}"] = site.get(page)
     silent = [name for name, text in texts.items() if CARRIED not in text]
     assert silent == []

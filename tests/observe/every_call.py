@@ -186,12 +186,10 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for arguments in (
             {},
             {"since": "52w", "limit": 2},
-            {"since": "52w", "limit": 1, "digest": True},
             {"since": "2020-01-01"},
             {"since_iso": "2020-01-01T00:00:00Z"},
             {"since": "52w", "code_branch": "main"},
             {"since": "52w", "max_tokens": 400},
-            {"since": "52w", "max_tokens": 400, "digest": True},
             {"since": "nonsense"},
         )
     ),

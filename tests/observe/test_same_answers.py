@@ -70,16 +70,6 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         "list_updates",
         {"since": "2026-01-01", "limit": 3},
     ),
-    "a digest": (
-        ["updates", "--since", "2026-01-01", "--digest"],
-        "list_updates",
-        {"since": "2026-01-01", "digest": True},
-    ),
-    "part of a digest": (
-        ["updates", "--since", "2026-01-01", "--digest", "--max-tokens", "700"],
-        "list_updates",
-        {"since": "2026-01-01", "digest": True, "max_tokens": 700},
-    ),
     "threads": (["list", "--open"], "list_threads", {"open_only": True}),
     "threads about a file": (
         ["list", "--file", "auth.py"],
@@ -95,11 +85,6 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         ["updates", "--since", "2026-01-01", "--branch", "fix/menu"],
         "list_updates",
         {"since": "2026-01-01", "code_branch": " fix/menu"},
-    ),
-    "a digest of a branch": (
-        ["updates", "--since", "2026-01-01", "--digest", "--branch", "fix/menu"],
-        "list_updates",
-        {"since": "2026-01-01", "digest": True, "code_branch": "fix/menu"},
     ),
     "a thread's entries of a branch": (
         ["read", "menu", "--branch", "fix/menu"],

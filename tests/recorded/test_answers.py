@@ -40,9 +40,7 @@ search --kind decision
 search --file app/auth.py
 decisions
 updates --since 2026-09-01 --limit 5
-updates --since 2026-09-01 --digest --limit 5
 updates --since 2026-09-01 --max-tokens 500
-digest
 log login
 stats
 stats login

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 from wc_core.base.values import NamedTuple
 from wc_core.reading.views.budget.spending import Prices, gaps, spend
-from wc_core.reading.views.budget.threadnews import fit_digest
 from wc_core.reading.views.budget.weighing import entry_items, show_padding
 from wc_core.reading.views.updates import Updates, continuation
 from wc_observe.answers.quoting import clean_json, json_length, tool_call
 from wc_observe.answers.search import (
     LeftOutUpdates,
-    digest_json,
-    digest_markdown,
     update_lines,
     updates_json,
     updates_markdown,
@@ -22,7 +19,6 @@ from wc_observe.answers.search import (
 
 if TYPE_CHECKING:
     from wc_core.reading.views.budget.tokens import Budget
-    from wc_core.reading.views.news.digest import Digest
     from wc_observe.callers.open_store import OpenStore
 
 # What a heading gains if entries are left out: "12 of ".
@@ -77,36 +73,6 @@ def fitting(
             for gap in gaps(forms)
         ),
     )
-
-
-def digest_call(since: str, limit: int, branch: str) -> str:
-    """Returns the call that gets the complete digest."""
-    return tool_call(
-        "list_updates", since=since, limit=limit, digest=True, code_branch=branch
-    )
-
-
-def fitting_digest(
-    store: OpenStore,
-    since: str,
-    digest: Digest,
-    show: str,
-    budget: Budget,
-    *,
-    in_json: bool,
-) -> Digest:
-    """Returns the digest with as many threads as fit, the most important ones first.
-
-    Raises InvalidInputError if the budget is too small for any of them.
-    """
-
-    def length(part: Digest) -> int:
-        if in_json:
-            fields = digest_json(store, since, part, show)
-            return json_length(fields) + show_padding(show, "") + 1
-        return len(digest_markdown(store, since, part, show))
-
-    return fit_digest(digest, store.viewer, length, budget)
 
 
 def _call(request: UpdatesRequest, budget: Budget, since: str, limit: int) -> str:

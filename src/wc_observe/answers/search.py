@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
@@ -19,7 +18,6 @@ from wc_observe.answers.quoting import (
     block,
     clean_json,
     entry_count,
-    holder,
     title,
     tool_call,
     word,
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.threads.model import Entry
     from wc_core.reading.views.entries import Numbered
-    from wc_core.reading.views.news.digest import Digest, News
     from wc_core.reading.views.search.answers import Hit, Hits
     from wc_core.reading.views.search.query import Matches, Question
     from wc_core.reading.views.updates import Updates
@@ -39,8 +36,6 @@ if TYPE_CHECKING:
 
 _TITLE_WIDTH = 100
 _TOPICS = 8
-_AUTHORS = 4
-_DECISIONS = 3
 _MOST_REFERENCES = 5
 
 
@@ -121,72 +116,6 @@ def update_lines(store: OpenStore, topic: str, items: Sequence[Numbered]) -> str
         f"{_entry_line(topic, items)}{passed}{changed}{about}\n"
         f"{block(_summary_line(store, numbered.entry))}"
     )
-
-
-def digest_json(
-    store: OpenStore, since: str, digest: Digest, show: str = ""
-) -> dict[str, Any]:
-    """Returns the digest shape, with the beginning of each last body. ``show`` is the
-    call that shows what is left out."""
-    fields = digest.to_json(store.label, show)
-    for thread, news in zip(fields["threads"], digest.threads, strict=True):
-        thread["last"]["snippet"] = one_line(news.last.entry.body, SNIPPET_WIDTH)
-    return dict(clean_json({"since": since, **fields}))
-
-
-def digest_markdown(
-    store: OpenStore, since: str, digest: Digest, show: str = ""
-) -> str:
-    """Returns a few lines for each thread: who has and had the ball, what was decided,
-    and what its last entry says. ``show`` is the call that shows what is left out."""
-    total = len(digest.threads) + len(digest.left_out) + digest.more
-    count = f"{'1 thread' if total == 1 else f'{total} threads'} with entries"
-    if total > len(digest.threads):
-        count = f"{len(digest.threads)} of {count}"
-    heading = f"{count} since {word(since)}, latest first"
-    parts = [_answer_heading(store, heading, len(digest.threads))]
-    for news in digest.threads:
-        row, last_entry = news.row, news.last
-        ball = holder(row.ball, row.ownership)
-        authors = ", ".join(
-            word(author or "unknown") for author in news.authors[:_AUTHORS]
-        )
-        ellipsis = ", …" if len(news.authors) > _AUTHORS else ""
-        parts.append(
-            f"- {row.name}: {title(row.title, _TITLE_WIDTH)} {word(row.status)}, "
-            f"ball: {ball}, {entry_count(news.new)} by {authors}{ellipsis}\n"
-            f"{_history_lines(news)}"
-        )
-        if not last_entry.has_own_text:
-            continue
-        parts.append(
-            f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
-            f"{_way(last_entry)}{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
-        )
-        parts.append(block(one_line(news.last_summary, SNIPPET_WIDTH)))
-    if digest.left_out:
-        threads = counted(len(digest.left_out), "thread", "threads")
-        names = ", ".join(map(word, digest.named_topics))
-        parts.append(f"left out: {threads} ({names}): {show}\n")
-    if digest.more:
-        parts.append(f"truncated: {digest.more} more, see list_threads\n")
-    return "".join((*parts, unreadable_line(digest.unreadable)))
-
-
-def _history_lines(news: News) -> str:
-    """Returns a thread's earlier state, and what was decided in it since then."""
-    before, lines = news.before, []
-    if news.begun:
-        lines.append("begun since then")
-    elif before is not None and before != (news.row.status, news.row.ball):
-        ball = word(holder_text(before.ball))
-        lines.append(f"before: {word(before.status)}, ball: {ball}")
-    lines += [
-        f"decided: entry {item.idx} | author: {word(item.entry.agent or 'unknown')} | "
-        f"{_way(item)}{title(item.entry.title, _TITLE_WIDTH)}"
-        for item in news.decisions[-_DECISIONS:]
-    ]
-    return "".join(f"  {line}\n" for line in lines)
 
 
 def _summary_line(store: OpenStore, entry: Entry) -> str:

@@ -31,8 +31,7 @@ The tools are named `watercooler_v1_…`. Answers are markdown, or JSON
 with `format="json"`. A `truncated` answer says how to get the rest.
 
 ## Finding
-- `list_updates(since="3h", digest=true)`: what happened, thread by thread; without
-  `digest` entry by entry. Since a time, an age or an entry's id.
+- `list_updates(since="3h")`: what was written since a time, an age or an entry's id.
 - `search_threads(query)`: a word matches any that begins with it, `"a phrase"`
   exactly; all must occur; prefix `title:` or `author:` to say where.
   Filters: `file`, `pr`, `commit`, `branch`, `status`, `ball`. Threads about

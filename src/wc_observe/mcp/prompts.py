@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fastmcp.tools.base import ToolResult
 
 _NAME_WIDTH = 200
-_UPDATES = 30
+_UPDATES = 100
 _LATEST = -30
 
 
@@ -47,7 +47,7 @@ def catch_up(since: str = "1d") -> list[Message]:
         "Change nothing yet. To mark what you told me about as read:\n"
         "    wc seen TOPIC\n",
         tools.list_threads(open_only=True, ball="me"),
-        tools.list_updates(since=since, limit=_UPDATES, digest=True),
+        tools.list_updates(since=since, limit=_UPDATES),
     )
 
 

@@ -13,7 +13,6 @@ from wc_core.base.times import milliseconds, since_id
 from wc_core.ledger.threads import vocabulary
 from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views import updates
-from wc_core.reading.views.news import digest as digests
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import threads_about
 from wc_core.reading.views.search.query import Question
@@ -191,15 +190,12 @@ def _chain_result(topic: str, form: Format) -> ToolResult:
     return json_result(fields)
 
 
-def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
+def list_updates(
     since: Annotated[
         str, Field(description="A time, an age (90m, 3h, 2d) or an entry's id")
     ] = _SINCE,
     since_iso: str = "",
     limit: Many = 50,
-    digest: Annotated[  # noqa: FBT002
-        bool, Field(description="One summary per thread, latest first")
-    ] = False,
     code_branch: WrittenOn = "",
     max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
@@ -208,20 +204,6 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
     store = _current_store()
     now = CURRENT.get().now_ms()
     since, branch = _start_time(since, since_iso), code_branch.strip()
-    if digest:
-        digested = digests.digest(store.overview, since, now, limit, branch=branch)
-        show = budgetednews.digest_call(since, limit, branch)
-        if max_tokens:
-            in_json = format == "json"
-            budget = budget_of(max_tokens, "list_updates", in_json=in_json)
-            digested = budgetednews.fitting_digest(
-                store, since, digested, show, budget, in_json=in_json
-            )
-        if format == "markdown":
-            text = search_answers.digest_markdown(store, since, digested, show)
-            return markdown_result(text)
-        fields = search_answers.digest_json(store, since, digested, show)
-        return json_result(fields)
     open_engine = store.live.engine
     news = updates.updates(
         store.overview, since, now, limit, branch=branch, open_engine=open_engine
@@ -343,8 +325,7 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         list_updates,
-        "What was written since a given time, in all threads, oldest first. To catch "
-        "up: digest=true.",
+        "What was written since a given time, in all threads, oldest first.",
     ),
     ToolSpec(
         search_threads,

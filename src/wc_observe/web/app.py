@@ -15,7 +15,7 @@ from starlette.routing import Route
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.values import NamedTuple
 from wc_observe.http.leaving import Leaving, UnderWay
-from wc_observe.web import digest, edits, plan, search, threadlist
+from wc_observe.web import edits, plan, search, threadlist
 from wc_observe.web.board import page as board
 from wc_observe.web.frame import error_page, icon_svg, render_page, welcome_page
 from wc_observe.web.guard import FILES, Guard
@@ -113,7 +113,6 @@ def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:
         Route(base + "/threads/{topic}", pages.page(_thread)),
         Route(base + "/threads/{topic}/{idx}", pages.page(_entry)),
         Route(base + "/search", pages.page(_search)),
-        Route(base + "/digest", pages.page(_digest)),
         Route(base + "/edits", pages.page(_edits)),
         Route(base + "/plan", pages.page(_plan)),
         Route(base + "/plan/{topic}", pages.page(_plan)),
@@ -226,12 +225,6 @@ def _search(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
     return search.search_page(store, context, query)
-
-
-def _digest(
-    store: OpenStore, context: PageContext, query: Mapping[str, str]
-) -> WebPage:
-    return digest.digest_page(store, context, query)
 
 
 def _edits(store: OpenStore, context: PageContext, _: Mapping[str, str]) -> WebPage:

@@ -63,7 +63,6 @@ def _header(page: WebPage, context: PageContext) -> Html:
         ("threads", "Threads", links.threads()),
         ("edits", "Edits", links.edits()),
         ("plan", "Plan", links.plan()),
-        ("digest", "Digest", links.digest()),
     ]
     if context.stores:
         places.append(("inbox", "Inbox", links.inbox()))

@@ -47,10 +47,6 @@ class Links(NamedTuple):
         suffix = f"/{quote(topic, safe='')}" if topic else ""
         return f"{self.base}/plan{suffix}"
 
-    def digest(self, **query: str) -> str:
-        """What happened since a time."""
-        return _with_query(f"{self.base}/digest", query)
-
     def inbox(self) -> str:
         """What needs the viewer in all stores."""
         return f"{self.home or self.base}/inbox"

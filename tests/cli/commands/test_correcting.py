@@ -131,7 +131,6 @@ def test_every_reader_shows_the_title_of_an_amended_thread(repo: Repo) -> None:
         ("brief",),
         ("read", "login", "--peek"),
         ("updates",),
-        ("updates", "--digest"),
         ("board", "--once"),
         ("stats",),
         ("reindex",),

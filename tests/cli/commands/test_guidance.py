@@ -52,7 +52,6 @@ RUNS: dict[str, str] = {
     "read": "read other",
     "search": "search other",
     "updates": "updates",
-    "digest": "digest",
     "log": "log other",
     "stats": "stats",
     "seen": "seen --all",

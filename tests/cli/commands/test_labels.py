@@ -34,7 +34,6 @@ def test_every_reader_shows_the_new_name(renamed: Repo) -> None:
         ("brief",),
         ("read", "login", "--peek"),
         ("updates",),
-        ("updates", "--digest"),
         ("search", "passkey"),
         ("board", "--once"),
         ("stats", "login"),

@@ -412,19 +412,6 @@ def test_search_in_pages_and_places(story: Repo) -> None:
     assert "not a commit" in story.fails(2, "search", "--commit", "elsewhere")
 
 
-def test_updates_as_a_digest(story: Repo) -> None:
-    done = story.ok("updates", "--digest", "--limit", "1")
-    assert plain(done.out).startswith("chores ")
-    assert "#1 Pat: Done" in done.out
-    assert story.ok("digest", "--limit", "1").out == done.out
-    assert "more: wc updates --digest" in done.err
-    answer = story.json("updates", "--digest", "--limit", "1")
-    assert answer["truncated"]
-    assert [one["topic"] for one in answer["threads"]] == ["chores"]
-    nothing = story.ok("updates", "--digest", "--since", "2999-01-01")
-    assert nothing.err == "Nothing since 2999-01-01.\n"
-
-
 @pytest.mark.parametrize("since", ["1h", "2026-01-01", "2026-01-01T00:00:00Z"])
 def test_updates_since(story: Repo, since: str) -> None:
     assert len(story.json("updates", "--since", since)["entries"]) == 6
@@ -797,13 +784,6 @@ def test_what_was_written_on_a_branch(branches: Repo) -> None:
     done = branches.ok("updates", "--branch", "fix/ui", "--limit", "1")
     assert "2 more: wc updates --since" in done.err
     assert "--branch fix/ui" in done.err
-    digest = branches.json("updates", "--digest", "--branch", "fix/ui")["threads"]
-    assert [(news["topic"], news["entries"]) for news in digest] == [
-        ("moved", 1),
-        ("opened", 2),
-    ]
-    done = branches.ok("updates", "--digest", "--branch", "fix/ui", "--limit", "1")
-    assert done.err == "1 more: wc updates --branch fix/ui --digest\n"
     done = branches.ok("read", "moved", "--branch", "elsewhere")
     assert done.err == "No entry matches.\n"
     assert written("read", "moved", "--branch", "fix/ui") == on_fix[:1]

@@ -57,17 +57,6 @@ def test_a_list_with_summaries_quotes_what_was_said(repo: Here) -> None:
     assert "Codex (Pat): No, both" in out
 
 
-def test_a_digest_has_no_lines_of_upkeep(repo: Here) -> None:
-    out = repo.ok("digest", "--since", "1d").out.splitlines()
-    assert [line.strip() for line in out[2:]] == [
-        "#0 Pat: With a passkey.",
-        "#1 Codex (Pat): Which browser?: Chrome is fast. Is it enough?",
-    ]
-    (thread,) = repo.json("digest", "--since", "1d")["threads"]
-    assert thread["last"]["idx"] == 1
-    assert thread["entries"] == 2 + len(UPKEEP) + 2
-
-
 def test_updates_show_upkeep_together(repo: Here) -> None:
     repo.ok("say", "login", "--title", "And now?", *CODEX)
     repo.ok("tag", "login", "+soon", *CODEX)

@@ -311,7 +311,6 @@ def test_an_empty_inbox_of_the_repository_names_the_other_one(repo: Repo) -> Non
     [
         ("brief", "--as", "Claude Code (Pat)"),
         ("claims",),
-        ("digest", "--since", "today"),
         ("note",),
         ("search", "terminal"),
         ("updates", "--since", "today"),
@@ -385,7 +384,7 @@ def test_a_long_title_is_shown_once(repo: Repo) -> None:
     repo.ok("say", "login", "-m", "Half to even", "--kind", "decision")
     shown = "\n".join(_on_terminal(repo, 100, "xterm", "read", "login"))
     assert shown.count(title) == 1
-    for words in (["digest", "--since", "today"], ["search", "long"], ["decisions"]):
+    for words in (["search", "long"], ["decisions"]):
         out = repo.ok(*words).out
         assert out.count(title) <= 1
         assert out.count("Half to even") <= 1

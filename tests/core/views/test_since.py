@@ -29,7 +29,6 @@ from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.model import Ball, Base
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.views.excerpts.since import (
-    Before,
     entries_since,
     whole_entries_since,
 )
@@ -102,24 +101,13 @@ def test_few_entries_are_decoded(reader: StoreReader, decoded: list[bytes]) -> N
     put(reader.layout, long_thread())
     decoded.clear()
     new = entries_since(reader, "t", entry_id(1994))
-    assert [item.idx for item in new.entries] == [1995, 1996, 1997, 1998, 1999]
-    assert (new.begun, new.before) == (False, Before("OPEN", "Sam"))
-    assert len(decoded) < 25
-
-
-def test_the_state_before_is_found_far_away(
-    reader: StoreReader, decoded: list[bytes]
-) -> None:
-    put(reader.layout, long_thread(status="CLOSED", ball=Ball(None)))
-    decoded.clear()
-    new = entries_since(reader, "t", entry_id(1998))
-    assert new.before == Before("OPEN", "Sam")
+    assert [item.idx for item in new] == [1995, 1996, 1997, 1998, 1999]
     assert len(decoded) < 25
 
 
 def test_a_correction_brings_the_entry_that_it_corrects(reader: StoreReader) -> None:
     put(reader.layout, long_thread(action="amend", supersedes=entry_id(1)))
-    [item] = entries_since(reader, "t", entry_id(1998)).entries
+    [item] = entries_since(reader, "t", entry_id(1998))
     assert (item.idx, item.mark) == (1, "amended")
 
 
@@ -130,54 +118,3 @@ def test_a_log_with_other_ids_has_no_seal(reader: StoreReader) -> None:
     assert reader.meta("t").seal is None
     data = b"".join(codec.to_line(item, 0) for item in entries)
     assert seal_of(codec.read_log("t", data), data) is None
-
-
-def test_the_state_with_which_a_thread_was_taken_over_counts_from_there(
-    reader: StoreReader,
-) -> None:
-    base = Base(status="CLOSED", ball="Sam")
-    texts = chain(*(entry(step) for step in range(4)))
-    texts[1] = texts[1]._replace(base=base)
-    put(reader.layout, texts)
-    assert entries_since(reader, "t", entry_id(0)).before == Before("OPEN", None)
-    texts[3] = texts[3]._replace(status="IN_REVIEW", ball=Ball("Pat"))
-    put(reader.layout, texts)
-    assert entries_since(reader, "t", entry_id(2)).before == Before("CLOSED", "Sam")
-
-
-def test_status_and_ball_may_come_from_different_entries(reader: StoreReader) -> None:
-    changes: list[dict[str, Any]] = [
-        {"status": "BLOCKED"},
-        {"ball": Ball("Sam")},
-        {"status": "OPEN"},
-        {"ball": Ball("Pat")},
-        {"status": "CLOSED", "ball": Ball(None)},
-    ]
-    texts = chain(*(entry(step, **fields) for step, fields in enumerate(changes)))
-    put(reader.layout, texts)
-    expected = [("BLOCKED", None), ("BLOCKED", "Sam"), ("OPEN", "Sam"), ("OPEN", "Pat")]
-    for step, state in enumerate(expected):
-        assert entries_since(reader, "t", entry_id(step)).before == Before(*state)
-
-
-def test_a_field_that_is_spelt_with_an_escape_counts(reader: StoreReader) -> None:
-    texts = chain(*(entry(step) for step in range(3)))
-    texts[0] = texts[0]._replace(status="BLOCKED", ball=Ball("Sam"))
-    texts[2] = texts[2]._replace(status="CLOSED", ball=Ball("Pat"))
-    put(reader.layout, texts, "escaped")
-    assert reader.meta("t").seal is not None
-    assert entries_since(reader, "t", entry_id(1)).before == Before("BLOCKED", "Sam")
-
-
-def test_what_another_tool_added_to_a_thread_of_ours(reader: StoreReader) -> None:
-    texts = [*chain(entry(0, status="BLOCKED"), entry(1)), entry(2)]
-    put(reader.layout, texts)
-    assert reader.meta("t").seal is not None
-    assert entries_since(reader, "t", entry_id(1)).before == Before("BLOCKED", None)
-
-
-def test_the_log_of_another_tool_does_not_have_its_state(reader: StoreReader) -> None:
-    put(reader.layout, [entry(step) for step in range(3)])
-    assert reader.meta("t").seal is not None
-    new = entries_since(reader, "t", entry_id(1))
-    assert (len(new.entries), new.begun, new.before) == (1, False, None)

@@ -155,7 +155,6 @@ def test_what_matters_is_shown_before_what_is_as_old(
         ("search_threads", {"query": "tokens"}),
         ("list_updates", {"since": "52w"}),
         ("list_updates", {"since": "52w", "limit": 7}),
-        ("list_updates", {"since": "52w", "digest": True}),
     ],
 )
 @pytest.mark.parametrize("form", ["markdown", "json"])
@@ -263,38 +262,6 @@ def test_a_decision_is_among_the_updates_before_newer_entries(
     assert '"Entry 9"' in text
     assert '"Entry 10"' not in text
     assert "left out: 8 entries: list_updates(since=" in text
-
-
-@pytest.mark.parametrize("form", ["markdown", "json"])
-def test_a_digest_is_never_longer_and_names_what_it_leaves_out(
-    store: Store, session: Session, form: str
-) -> None:
-    several_threads(store)
-    asked = {"since": "52w", "digest": True, "limit": 300}
-    whole = session.json("list_updates", **asked)["threads"]
-    assert len(whole) == 2
-    least = session.error("list_updates", **asked, format=form, max_tokens=5)["message"]
-    tokens = int(re.findall(r"at least (\d+) tokens", least)[0])
-    for enough in (tokens, tokens + 3):
-        budgeted = {**asked, "max_tokens": enough}
-        if form == "markdown":
-            text = session.text("list_updates", **budgeted)
-            assert len(text) <= enough * 4
-            (name,) = re.findall(r"left out: 1 thread \((.*)\): list_updates\(", text)
-            assert name in {thread["topic"] for thread in whole}
-            continue
-        fields = session.json("list_updates", **budgeted)
-        assert (
-            len(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
-            <= enough * 4
-        )
-        (part,), (thread,) = fields["left_out"], fields["threads"]
-        assert {thread["topic"], *part["topics"]} == {row["topic"] for row in whole}
-        assert part["threads"] == 1
-        assert part["show"].startswith("list_updates(since=")
-    fields = session.json("list_updates", **asked, max_tokens=9000)
-    assert "left_out" not in fields
-    assert fields["threads"] == whole
 
 
 @pytest.mark.parametrize("form", ["markdown", "json"])

@@ -112,7 +112,6 @@ LIMITED: list[tuple[str, str, Fields]] = [
     ("READINESS", "read_thread", {"topic": "plan", "why_not_ready": True}),
     ("UPDATES", "list_updates", {"since": "52w", "limit": 1}),
     ("UPDATES", "list_updates", {"since": "52w", "max_tokens": 300}),
-    ("UPDATES", "list_updates", {"since": "52w", "limit": 1, "digest": True}),
     ("HITS", "search_threads", {"query": "word absent", "limit": 1}),
     ("HITS", "search_threads", {"query": "word", "facets": True}),
     ("HISTORY", "get_stats", {"topic": "plan"}),

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,8 +88,6 @@ def test_updates_since_a_time_under_its_other_name(
     found = session.json("list_updates", since_iso=since)
     assert len(found["entries"]) == count
     assert found["since"] == since or count == 0
-    digest = session.json("list_updates", since_iso=since, digest=True)
-    assert len(digest["threads"]) == (2 if count else 0)
 
 
 @pytest.mark.usefixtures("two")
@@ -132,69 +129,6 @@ def test_search_shows_the_words_around_the_match(two: Store, session: Session) -
     assert lines[5].endswith(" | some of the words")
     text = session.text("search_threads", query="BETA number 3", words="all")
     assert text.startswith('1 entry with "BETA number 3", best first, in the store')
-
-
-def test_a_digest_tells_what_each_thread_came_to(two: Store, session: Session) -> None:
-    text = session.text("list_updates", since="2026-01-01T00:05:30Z", digest=True)
-    lines = text.replace(str(two.root), "STORE").splitlines()
-    assert lines[0] == (
-        "2 threads with entries since 2026-01-01T00:05:30Z, latest first, "
-        "in the store STORE"
-    )
-    assert lines[2:5] == [
-        (
-            '- beta: "Entry 2" OPEN, ball: Claude = offered to you, '
-            "3 entries by Codex (pat)"
-        ),
-        '  last: entry 4 | 2026-01-01T00:10:00Z | "Entry 10"',
-        "> Beta says number 5.",
-    ]
-    short = session.text("list_updates", since="52w", digest=True, limit=1)
-    assert short.startswith("1 of 2 threads with entries")
-    assert short.endswith("truncated: 1 more, see list_threads\n")
-    fields = session.json("list_updates", since="52w", digest=True, limit=1)
-    (thread,) = fields["threads"]
-    assert (thread["topic"], thread["entries"], thread["last"]["idx"]) == ("beta", 5, 4)
-    assert (fields["truncated"], fields["more"]) == (True, 1)
-
-
-def test_a_digest_tells_what_changed_and_what_was_decided(
-    store: Store, session: Session
-) -> None:
-    first = store.give("plan", "Codex", parents=())
-    second = store.entry("plan", kind="decision", title="Yes <user>", status="BLOCKED")
-    store.thread("plan", first, second, store.give("plan", "Cursor", body="It is so."))
-    store.thread("other", store.entry("other", "So it begins."))
-    text = session.text("list_updates", since=first.id, digest=True)
-    lines = text.splitlines()[2:]
-    assert lines[:3] == [
-        '- other: "Entry 4" OPEN, ball: anyone, 1 entry by Codex (pat)',
-        "  begun since then",
-        '  last: entry 0 | 2026-01-01T00:04:00Z | "Entry 4"',
-    ]
-    assert lines[4:] == [
-        '- plan: "Entry 1" BLOCKED, ball: Cursor, 2 entries by Codex (pat)',
-        "  before: OPEN, ball: Codex",
-        '  decided: entry 1 | author: Codex (pat) | "Yes \u2039user>"',
-        '  last: entry 2 | 2026-01-01T00:03:00Z | "Entry 3"',
-        "> It is so.",
-    ]
-
-
-def test_a_short_digest_reads_no_more_threads_than_it_shows(
-    two: Store, session: Session
-) -> None:
-    broken = Path(two.layout.log("broken"))
-    broken.mkdir(parents=True)
-    # Its state is known, its entries cannot be read.
-    Path(two.layout.log("alpha")).chmod(0)
-    short = session.json("list_updates", since="52w", digest=True, limit=1)
-    assert [one["topic"] for one in short["threads"]] == ["beta"]
-    if os.geteuid():  # not even the size of a forbidden log is trusted
-        assert short["unreadable"] == ["broken", "alpha"]
-    else:
-        assert short["more"] == 1
-        assert short["unreadable"] == ["broken"]
 
 
 @pytest.mark.usefixtures("two")

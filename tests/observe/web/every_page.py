@@ -44,14 +44,13 @@ PATHS = [
     *("search?commit=abcd&branch=main", "search?q=e&ball=Codex&status=OPEN"),
     *("search?kind=decision&severity=low", "threads/plan?kind=decision"),
     *("search?q=..", "search?q=e&cursor=7~", "search?q=e&pr=odd"),
-    *("digest?since=52w&all=1", "digest?since=odd", "digest?branch=main"),
     *("edits", "edits?x=1"),
     *(f"plan/{topic}" for topic in (*_TOPICS, *_BAD)),
     "threads?sort=-entries",
 ]
 # The pages of a store that is not the first one, by its key.
 OTHERS = [
-    *("", "threads", "threads/plan", "threads/plan/0", "search?q=hello", "digest"),
+    *("", "threads", "threads/plan", "threads/plan/0", "search?q=hello"),
     "edits",
     *("plan", "plan/linked", "icon.svg", "nowhere"),
 ]

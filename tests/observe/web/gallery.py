@@ -45,7 +45,6 @@ PAGES = {
     "search-none": "search?q=xylophone",
     "edits": "edits",
     "plan": "plan",
-    "digest": "digest?since=7d",
     "missing": "threads/logn",
     "empty": "~",
 }

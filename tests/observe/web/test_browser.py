@@ -113,9 +113,6 @@ def test_it_is_gone_through_with_keys_alone(page: Page, served: Served) -> None:
     page.until("document.querySelector('#live')")
     page.press("4")
     page.until("location.pathname.endsWith('/plan')")
-    page.until("document.querySelector('#live')")
-    page.press("5")
-    page.until("location.pathname.endsWith('/digest')")
 
 
 def test_fields_take_keys_as_letters(page: Page, served: Served) -> None:
@@ -200,7 +197,7 @@ def test_nothing_that_anyone_wrote_acts_or_loads(page: Page, served: Served) -> 
 def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
     page.sized(360, 740)
     pages = ("", "threads", "threads/auth", "search?q=about", "edits")
-    for path in (*pages, "plan", "digest?since=52w"):
+    for path in (*pages, "plan"):
         page.open(served.url + path)
         assert page.js("document.documentElement.scrollWidth") == 360, path
     page.send("Emulation.clearDeviceMetricsOverride")

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 @command(UpdatesOptions)
 def updates(context: Context, options: UpdatesOptions) -> None:
     """Show what happened."""
-    if options.digest:
-        from wc_cli.commands.reading import digesting  # 3 ms, not for entries
-
-        digesting.print_digest(context, options, "updates")
-        return
     overview, now = context.overview, now_ms()
     news = update_views.updates(
         overview,

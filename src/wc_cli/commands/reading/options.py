@@ -55,7 +55,6 @@ class UpdatesOptions(SpeakerOptions):
     )
     limit: int = number("--limit", "At most this many (0: all).", short="-n")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
-    digest: bool = flag("--digest", help="One summary per thread.")
     max_tokens: int = number(
         "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )

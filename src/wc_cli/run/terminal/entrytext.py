@@ -9,7 +9,7 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.run.terminal.labels import title_before_more
 from wc_cli.run.terminal.render import shown_stamp, tag_words
 from wc_cli.run.terminal.style import BOLD, DIM, YELLOW
-from wc_core.base.phrases import counted, quoted
+from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
 from wc_core.base.times import utc
 from wc_core.ledger.planning.checklists import lines as item_lines
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.entries import Numbered
-    from wc_core.reading.views.news.digest import News
     from wc_core.reading.views.search.answers import Hit, Hits
     from wc_core.reading.views.search.facets import Facet
 
@@ -166,38 +165,6 @@ def facets_text(facets: Iterable[Facet], style: Style) -> str:
         for facet in facets
     )
     return "\n".join(lines)
-
-
-def news_text(news: News, style: Style) -> str:
-    """Return what happened in a thread: its title; changes and authors; decisions; and
-    the text of the last new entries."""
-    row = news.row
-    name = one_line(row.name)
-    authors = ", ".join(one_line(author or "?") for author in news.authors)
-    count = counted(news.new, "entry", "entries")
-    facts = " · ".join([*map(one_line, news.changes()), f"{count} by {authors}"])
-    lines = [f"{style(name, BOLD)} {one_line(row.title)}", style(facts, DIM)]
-    # The title of the first entry is often that of the thread.
-    above = {one_line(row.title)}
-    for item in news.decisions:
-        decision = one_line(item.entry.title)
-        above.add(decision)
-        lines.append(f"{style('decided:', YELLOW)} {decision}")
-    for entry, summary in news.summaries:
-        about = one_line(f"#{entry.idx} {entry.entry.agent or '?'} {entry.way_text}")
-        author = style(f"{about}:", DIM)
-        title = one_line(entry.entry.title)
-        texts = ["" if title in above else title, one_line(summary.text)]
-        if any(texts):
-            lines.append(f"{author} {': '.join(filter(None, texts))}")
-    if earlier := news.texts - len(news.summaries):
-        lines.append(style(f"and {earlier} before: {_summaries_command(news)}", DIM))
-    return "\n    ".join(lines)
-
-
-def _summaries_command(news: News) -> str:
-    first = news.first.idx
-    return f"wc read {quoted(one_line(news.row.name))} --from {first} --summary-only"
 
 
 def update_line(topic: str, items: Sequence[Numbered], style: Style) -> str:

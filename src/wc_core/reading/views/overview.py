@@ -165,23 +165,6 @@ class Overview:
         following = cursor_of(start, visible[-1].last_id, visible[-1].topic)
         return RowPage(tuple(visible), following, total)
 
-    def moved_since(self, floor: str, limit: int) -> RowPage | None:
-        """Returns at most ``limit`` threads with an entry after the id ``floor``,
-        latest move first, and their total. ``None`` if that takes every row, or there
-        are threads whose last entry is not known."""
-        is_known = True
-
-        def has_moved(_: str, last_id: str, __: str) -> bool:
-            nonlocal is_known
-            is_known = is_known and last_id != ""
-            return last_id > floor
-
-        newest = newest_rows(self.reader, self.viewer, has_moved, limit)
-        if newest is None or not is_known:
-            return None
-        self._note(newest.survey)
-        return RowPage(tuple(self.completed(newest.rows)), total=newest.total)
-
     def _first_page(self, criteria: Filter, limit: int) -> RowPage | None:
         """The first page, if its rows can be chosen without making all others."""
         plain = Filter(open_only=criteria.open_only, status=criteria.status)

@@ -173,7 +173,7 @@ def _new(
     """Returns the entries of a thread written or corrected after ``floor``, on
     ``branch`` if that is not empty; ``None`` if the thread cannot be read."""
     try:
-        return entries_since(overview.reader, row.topic, floor, branch).entries
+        return entries_since(overview.reader, row.topic, floor, branch)
     except WcError:
         return None
 

@@ -83,9 +83,6 @@ class LiveOverview(Overview):
                 topic: rows[topic].name if topic in rows else topic for topic in topics
             }
 
-    def moved_since(self, *_: object) -> None:
-        """Returns ``None``: all rows are in memory."""
-
     def _first_page(self, *_: object) -> None:
         # All rows are in memory.
         return None

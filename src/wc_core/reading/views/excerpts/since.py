@@ -1,4 +1,4 @@
-"""The entries of a thread since some entry, and its state before them.
+"""The entries of a thread since some entry.
 
 If the seal of a log allows it, hardly any other entry is decoded. The result is the
 same.
@@ -6,11 +6,8 @@ same.
 
 from __future__ import annotations
 
-from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads import folding
 from wc_core.ledger.threads.excerpts.sealed import excerpt, sealed_thread
-from wc_core.ledger.threads.excerpts.suffix import first_after, status_and_ball_before
-from wc_core.ledger.threads.model import written_by_wc
+from wc_core.ledger.threads.excerpts.suffix import first_after
 from wc_core.lookup.search.mentions import is_written_on
 from wc_core.reading.views.entries import Numbered, numbered
 from wc_core.reading.views.excerpts.spans import numbered_part
@@ -23,28 +20,9 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader, Thread
 
 
-class Before(NamedTuple):
-    """A thread's state at some time: its status and holder."""
-
-    status: str
-    ball: str | None
-
-
-class EntriesSince(NamedTuple):
-    """The entries of a thread that were written or corrected after some entry.
-
-    ``begun`` says that there are none before. ``before`` is the state before them;
-    ``None`` if the thread was begun since, or if that is not known.
-    """
-
-    entries: tuple[Numbered, ...]
-    begun: bool = False
-    before: Before | None = None
-
-
 def entries_since(
     reader: StoreReader, topic: str, floor: str, branch: str = ""
-) -> EntriesSince:
+) -> tuple[Numbered, ...]:
     """Returns the entries with an id greater than ``floor``, or a correction with such
     an id, or whose author had seen such an id; of a ``branch``, only those written on
     it.
@@ -60,24 +38,16 @@ def entries_since(
     return whole_entries_since(reader.thread(topic), floor, branch)
 
 
-def whole_entries_since(thread: Thread, floor: str, branch: str = "") -> EntriesSince:
+def whole_entries_since(
+    thread: Thread, floor: str, branch: str = ""
+) -> tuple[Numbered, ...]:
     """Returns the result of `entries_since` for a thread that was read completely."""
-    newest_seen = folding.newest_seen(thread.entries)
-    earlier = [
-        entry
-        for entry in thread.entries
-        if entry.id <= floor and newest_seen.get(entry.id, "") <= floor
-    ]
-    before = None
-    # The logs of other tools do not have it.
-    if earlier and written_by_wc(thread.entries):
-        state = folding.fold(thread.state.topic, earlier)
-        before = Before(state.status, state.ball)
-    items = _changed_since(numbered(thread), floor, branch)
-    return EntriesSince(items, not earlier, before)
+    return _changed_since(numbered(thread), floor, branch)
 
 
-def _of_sealed(thread: SealedThread, floor: str, branch: str) -> EntriesSince | None:
+def _of_sealed(
+    thread: SealedThread, floor: str, branch: str
+) -> tuple[Numbered, ...] | None:
     """Returns the result of `entries_since` for a thread that is not forked;
     ``None`` if it has to be read completely."""
     start = first_after(thread, floor)
@@ -91,17 +61,7 @@ def _of_sealed(thread: SealedThread, floor: str, branch: str) -> EntriesSince | 
     part = excerpt(thread, corrected.union(range(start, thread.entry_count)))
     if part is None:
         return None
-    before = None
-    if start:
-        later = [entry for position, entry in part.entries.items() if position >= start]
-        if not written_by_wc(later):
-            return None
-        status_and_ball = status_and_ball_before(thread, start, later)
-        if status_and_ball is None:
-            return None
-        before = Before(*status_and_ball)
-    items = _changed_since(numbered_part(part), floor, branch)
-    return EntriesSince(items, not start, before)
+    return _changed_since(numbered_part(part), floor, branch)
 
 
 def _changed_since(
