@@ -157,7 +157,6 @@ EXAMPLES = {
     ),
     "board": ("wc board --once --closed",),
     "search": ("wc search passkey browser", "wc search --kind warning --severity high"),
-    "decisions": ("wc decisions", "wc decisions login --since 7d"),
     "updates": ("wc updates --since 3h",),
     "seen": ("wc seen login", "wc seen --all"),
     "reindex": ("wc reindex --closed",),

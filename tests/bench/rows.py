@@ -177,7 +177,6 @@ class Table:
         many = self.size.big
         search = self._time("wc", "search", "needle", store=many)
         listing = self._time("wc", "list", store=many)
-        decided = self._time("wc", "decisions", store=many)
         about = self._time("wc", "list", "--file", "src/app.py", store=many)
         lacks = "" if os.path.isdir(MEMORY) else f"there is no {MEMORY}"
         in_memory = Row("wc say, in memory", self._say_in_memory, SAY, lacks=lacks)
@@ -192,12 +191,6 @@ class Table:
             Row(f"wc list --file, {self.many}", about, f"wc list, {self.many}"),
             Row(f"wc search, {self.many}", search, PYTHON, times(5.2), paired=True),
             self._best(),
-            Row(
-                f"wc decisions, {self.many}",
-                decided,
-                f"wc search, {self.many}",
-                times(1.2),
-            ),
         ]
 
     def _best(self) -> Row:

@@ -179,7 +179,7 @@ MISTAKES = (
     Mistake("budget nope", ("wc list",)),
     Mistake("reopen old", ("wc set-status old OPEN",)),
     Mistake("next", ("wc ready",)),
-    Mistake("decisions", ("wc say TOPIC --kind decision -m '…'",)),
+    Mistake("decisions", ("wc search --kind decision",)),
     Mistake("ask login Codex", ("wc ask login --to Codex -m '…'",)),
     Mistake("wait slow --timeout 0.01", ("wc list --open",)),
     Mistake("help nope", ("wc help --all",)),

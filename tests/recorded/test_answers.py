@@ -38,7 +38,6 @@ whose login
 search passkey
 search --kind decision
 search --file app/auth.py
-decisions
 updates --since 2026-09-01 --limit 5
 updates --since 2026-09-01 --max-tokens 500
 log login

@@ -490,7 +490,9 @@ def test_decisions_are_named_until_the_next_visit(repo: Here) -> None:
     (shown,) = repo.json("brief", *CODEX)["decisions"]
     assert (shown["topic"], shown["title"]) == ("api", "We use passkeys")
     told = repo.ok("brief", *CODEX).out
-    assert "Decided since you were here (see: wc decisions):\n- api" in told
+    assert (
+        "Decided since you were here (see: wc search --kind decision):\n- api" in told
+    )
     assert "  > We use passkeys" in told
     # Their author knows them.
     assert repo.json("brief", *PAT)["decisions"] == []

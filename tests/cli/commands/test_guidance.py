@@ -67,7 +67,6 @@ RUNS: dict[str, str] = {
     "check": "check file{n}.py",
     "claims": "claims",
     "activity": "activity",
-    "decisions": "decisions",
     "radar": "radar",
     "review": "review other",
     "land": "land --queue",

@@ -321,7 +321,7 @@ def test_a_thread_is_closed_with_what_was_decided(repo: Repo) -> None:
     assert decision["title"] == "In HTML"
     assert (closing["title"], closing["body"]) == ("Done", "All.")
     assert repo.json("read", "docs")["status"] == "CLOSED"
-    assert "In HTML" in repo.ok("decisions").out
+    assert "In HTML" in repo.ok("search", "--kind", "decision").out
 
 
 def test_closing_needs_no_text_and_no_topic(login: Repo) -> None:

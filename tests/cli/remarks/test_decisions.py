@@ -1,4 +1,4 @@
-"""What was decided: `wc decisions`, and the filters by kind."""
+"""What was decided: the filters by kind."""
 
 from __future__ import annotations
 
@@ -38,46 +38,16 @@ def repo(machine: Machine) -> Here:
 
 def titles(repo: Here, *words: str) -> list[str]:
     fields = repo.json(*words)
-    entries = fields.get("decisions", fields.get("hits", fields.get("entries")))
+    entries = fields.get("hits", fields.get("entries"))
     return [entry["title"] for entry in entries]
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), ["Here only", "By type", "Argon2"]),
-        (("login",), ["By type", "Argon2"]),
-        (("--limit", "1"), ["Here only"]),
-        (("--since", "1h"), ["Here only", "By type", "Argon2"]),
-        (("--since", "2100-01-01"), []),
-    ],
-)
-def test_the_latest_decision_comes_first(
-    repo: Here, words: tuple[str, ...], expected: list[str]
-) -> None:
-    assert titles(repo, "decisions", *words) == expected
-
-
-def test_decisions_as_text(repo: Here) -> None:
-    done = repo.ok("decisions", "--limit", "2")
-    assert done.out.splitlines()[0].startswith("logout #1 Here only Codex (Pat) · ")
-    assert "amended" in done.out.splitlines()[0]
-    assert done.err == "1 more: wc decisions\n"
-    (last,) = repo.json("decisions", "login", "--limit", "1")["decisions"]
-    assert (last["topic"], last["idx"], last["type"]) == ("login", 2, "Decision")
-    assert repo.json("decisions", "login", "--limit", "1")["more"] == 1
-    assert "wc say TOPIC --kind decision" in repo.ok("decisions", "--since", "0s").err
-
-
-def test_an_unknown_thread_or_time_is_refused(repo: Here) -> None:
-    assert repo.wc("decisions", "nothing").code == 3
-    assert repo.wc("decisions", "--since", "soon").code == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
         (("search", "--kind", "decision"), ["Here only", "By type", "Argon2"]),
+        (("search", "--kind", "decision", "--limit", "1"), ["Here only"]),
+        (("search", "--kind", "decision", "--since", "2100-01-01"), []),
         (("search", "--kind", "decision", "argon"), ["Argon2"]),
         (("search", "--kind", "warning"), ["A drip", "A leak"]),
         (("search", "--severity", "high"), ["A leak"]),

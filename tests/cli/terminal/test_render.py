@@ -384,7 +384,7 @@ def test_a_long_title_is_shown_once(repo: Repo) -> None:
     repo.ok("say", "login", "-m", "Half to even", "--kind", "decision")
     shown = "\n".join(_on_terminal(repo, 100, "xterm", "read", "login"))
     assert shown.count(title) == 1
-    for words in (["search", "long"], ["decisions"]):
+    for words in (["search", "long"], ["search", "--kind", "decision"]):
         out = repo.ok(*words).out
         assert out.count(title) <= 1
         assert out.count("Half to even") <= 1

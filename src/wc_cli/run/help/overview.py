@@ -58,7 +58,7 @@ _GROUPS = {
     ),
     "reading": _group(
         "Read",
-        "list read open whose use board brief search decisions updates "
+        "list read open whose use board brief search updates "
         "log stats seen inbox wait wake worktrees",
     ),
     "planning": _group(

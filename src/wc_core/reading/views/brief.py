@@ -79,7 +79,7 @@ SHOWN_BY = {
     "with_others": "wc list --open",
     "stale": "wc stats",
     "questions": "wc list --open",
-    "decisions": "wc decisions",
+    "decisions": "wc search --kind decision",
     "conflicts": "wc radar",
     "approvals": "wc radar",
     "overlaps": "wc activity",
