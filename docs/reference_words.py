@@ -139,8 +139,11 @@ EXAMPLES = {
         "wc list --since yesterday",
         "wc list --mine --summaries",
     ),
-    "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
-    "log": ("wc log login", "wc log login --limit 10 --json"),
+    "read": (
+        "wc read login --new",
+        "wc read login --from 10 --limit 5 --peek",
+        "wc read login --commits --last 10",
+    ),
     "stats": (
         "wc stats login",
         "wc stats --all",
@@ -319,12 +322,13 @@ is](store.md#where-a-thread-is)). Elsewhere, in `read`, `updates` and
 `search`, `--branch` is about entries: only those written on that branch.""",
     "read": """\
 Marks the thread as read for you, unless `--peek` or `--branch` is given or entries are
-left for the next call.""",
-    "log": """\
-The commit of an entry is the one that names it; if none does, the first that added its
-line. *by* is the author of the commit, if it is not the author of the entry. *not
-pushed* entries are on no known remote; the network is not used. For a store that is
-committed with the code, these are the code's commits; outside git there are none.""",
+left for the next call.
+
+With `--commits`, each entry is a line with its commit: the one that names it or, if none
+does, the first that added its line. *by* is the author of the commit, if it is not the
+author of the entry. *not pushed* entries are on no known remote; the network is not
+used. For a store that is committed with the code, these are the code's commits; outside
+git there are none.""",
     "stats": """\
 A bounce is a ball that goes straight back to the one who passed it. Names are compared
 with all their parts. The figures cover all threads, from their states; authors and

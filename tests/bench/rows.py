@@ -232,11 +232,9 @@ class Table:
             listed = self._time("wc", "list", store=store)
             found = self._time("wc", "search", "needle", store=store)
             goal, part = LAST_OF_MANY.get(length), f"{LAST} of {length:,}"
-            history = self._time("wc", "log", FIRST, "--limit", str(LAST), store=store)
             rows += [
                 Row(f"wc say, {text}", self._time_say(store), SAY, times(1.2)),
                 Row(f"wc read, {part}", last(length), PYTHON, goal),
-                Row(f"wc log, {part}", history, PYTHON),
                 Row(f"wc list, {text}", listed, PYTHON),
                 Row(f"wc search, {text}", found, PYTHON),
             ]

@@ -176,7 +176,7 @@ def test_every_view_calls_the_time_of_a_wrong_clock_doubtful(tmp_path: Path) -> 
     assert read(tmp_path, "stats", "clocks").count("doubtful time") == 2
     for words in (
         ("updates", "--since", "1d"),
-        ("log", "clocks"),
+        ("read", "clocks", "--commits"),
         ("search", "Turn"),
     ):
         lines = [

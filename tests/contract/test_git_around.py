@@ -117,7 +117,7 @@ def test_no_hook_runs(repo: Repo, where: str) -> None:
         scope = "--global" if where == "user" else "--local"
         repo.git("config", scope, "core.hooksPath", str(folder))
     ids = [post(repo), post(repo)]
-    repo.ok("log", "auth")
+    repo.ok("read", "auth", "--commits")
     repo.ok("doctor", "--repair")
     assert not ran.exists()
     text = repo.git("log", "--format=%B", THREADS)
@@ -178,7 +178,7 @@ def test_no_hook_from_the_configuration_runs(repo: Repo) -> None:
         repo.git("config", "--add", f"hook.my-{name}.event", name)
         repo.git("config", f"hook.my-{name}.command", f"echo {name} >>{ran}; false;")
     post(repo)
-    repo.ok("log", "auth")
+    repo.ok("read", "auth", "--commits")
     repo.ok("doctor", "--repair")
     assert not ran.exists()
     assert repo.machine.run(["git", "branch", "x"], repo.path).code
@@ -377,7 +377,7 @@ def test_strange_settings_change_no_byte(machine: Machine, in_worktree: bool) ->
     words = ("say", "auth", "--title", "Grüße", "--body", "a\r\nb\n")
     ids = [repo.settled(*words, "--json").json["entry_id"], post(repo)]
     check_branch(repo, *ids)
-    rows = repo.json("log", "auth")["entries"]
+    rows = repo.json("read", "auth", "--commits")["entries"]
     assert [one["committed"] for one in rows] == [True, True]
     subject = repo.git(
         "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%s", THREADS
@@ -478,8 +478,8 @@ def test_a_commit_that_fails_is_pending_and_reported(repo: Repo, name: str) -> N
     health = Session(repo.path, repo.machine.env).fields("health")
     assert health["unsettled"] == 1
     assert obstacle.words in " ".join(health["problems"])
-    rows = repo.json("log", "auth", env=obstacle.env)["entries"]
-    known = [None, None] if name in UNREADABLE else [False, True]
+    rows = repo.json("read", "auth", "--commits", env=obstacle.env)["entries"]
+    known = [None, None] if name in UNREADABLE else [True, False]
     assert [one["committed"] for one in rows] == known
     obstacle.end(repo)
     ids.append(post(repo))
@@ -580,7 +580,12 @@ def test_the_repository_of_the_code_is_the_same_to_the_byte(repo: Repo) -> None:
     (repo.store / "threads/docs.md").unlink()
     repo.wc("doctor")
     repo.ok("doctor", "--repair")
-    for words in (["log", "auth"], ["read", "auth"], ["list"], ["search", "burst"]):
+    for words in (
+        ["read", "auth", "--commits"],
+        ["read", "auth"],
+        ["list"],
+        ["search", "burst"],
+    ):
         repo.ok(*words)
     repo.settled("set-status", "docs", "CLOSED")
     assert snapshot(repo) == before

@@ -146,7 +146,7 @@ def test_a_day(repo: Trapped, settings: str) -> None:
         ("claims",),
         ("radar",),
         ("neighbors", "."),
-        ("log",),
+        ("read", "--commits"),
         ("whoami",),
         ("worktrees",),
         ("review", "login"),

@@ -261,7 +261,7 @@ def test_each_surface_says_by_which_branch_an_entry_came(play: Play) -> None:
     for command in (
         *(("read", "it", "--peek"), ("read", "it", "--peek", "--limit", "1")),
         *(("list",), ("inbox",), ("updates", "--since", "1d"), ("search", "parser")),
-        *(("brief",), ("search", "--kind", "decision"), ("log", "it")),
+        *(("brief",), ("search", "--kind", "decision"), ("read", "it", "--commits")),
     ):
         texts[" ".join(command)] = pat.wc(*command).out
         texts[" ".join((*command, "--json"))] = pat.wc(*command, "--json").out

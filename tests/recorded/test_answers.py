@@ -40,7 +40,6 @@ search --kind decision
 search --file app/auth.py
 updates --since 2026-09-01 --limit 5
 updates --since 2026-09-01 --max-tokens 500
-log login
 stats
 stats login
 inbox
@@ -55,6 +54,7 @@ budget login
 gate release
 checklist login
 read login --peek
+read login --commits
 read login --peek --max-tokens 500
 read release --peek
 read imported --peek

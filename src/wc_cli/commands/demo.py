@@ -326,7 +326,7 @@ class _Story:
         self._wc("Claude Code", self.app, "sync")
         self._wc("Codex", self.laptop, "list")
         self._wc("Claude Code", self.app, "list")
-        self._wc("Claude Code", self.app, "log", "release")
+        self._wc("Claude Code", self.app, "read", "release", "--commits")
 
     def _hear_from_the_cloud(self) -> None:
         """Let an agent answer that may push only its own branch."""
@@ -350,7 +350,7 @@ class _Story:
         self._show(self.session, push, ["git", "push", "-q", *push[2:]], self.cloud)
         os.remove(hook)
         self._wc("Claude Code", self.app, "sync")
-        self._wc("Claude Code", self.app, "log", "release")
+        self._wc("Claude Code", self.app, "read", "release", "--commits")
 
     def _title(self, text: str, *, may_pause: bool = True) -> None:
         if self.scene and self.pauses and may_pause:

@@ -68,10 +68,13 @@ def test_a_carrier_changes_neither_files_nor_the_index(cloud: Repo) -> None:
     assert cloud.git("log", "-1", "--format=%s|%an") == (
         "wc: carry 1 entry (login)|Claude"
     )
-    log = cloud.ok("log", "login").out
+    log = cloud.ok("read", "login", "--commits").out
     assert "travels with claude/fix" in log.splitlines()[0]
     assert "not pushed" not in log
-    assert cloud.json("log", "login")["entries"][0]["carried"] == "claude/fix"
+    assert (
+        cloud.json("read", "login", "--commits")["entries"][-1]["carried"]
+        == "claude/fix"
+    )
     listed = cloud.wc("list")
     assert "1 entry travels with claude/fix: git push origin claude/fix" in listed.err
     assert "travels with claude/fix" in cloud.ok("brief").out
@@ -184,7 +187,7 @@ def test_a_clone_that_can_push_again_does(cloud: Repo, hub: Path) -> None:
     accept_only(hub, "")
     assert "went" in cloud.ok("sync").out
     assert "in step" in cloud.ok("list").err
-    log = cloud.ok("log", "login").out
+    log = cloud.ok("read", "login", "--commits").out
     assert "travels" not in log
     assert "not pushed" not in log
 

@@ -58,7 +58,7 @@ def test_the_demo(machine: Machine) -> None:
         "wc ack release",
         "1 entry (release) came · 1 entry (release) went",
         "release ⑂",
-        "wc log release",
+        "wc read release --commits",
         "The phone is not tested",
         "The notes are written",
     ]

@@ -52,7 +52,6 @@ RUNS: dict[str, str] = {
     "read": "read other",
     "search": "search other",
     "updates": "updates",
-    "log": "log other",
     "stats": "stats",
     "seen": "seen --all",
     "reindex": "reindex",

@@ -44,7 +44,7 @@ def test_every_reader_shows_the_new_name(renamed: Repo) -> None:
         out = renamed.ok(*words).out
         assert "sign-in" in out, words
         assert "login" not in out, words
-    for words in (("list",), ("brief",), ("board", "--once"), ("log", "login")):
+    for words in (("list",), ("brief",), ("board", "--once"), ("read", "login")):
         found = json.dumps(renamed.json(*words))
         assert '"sign-in"' in found, words
         assert '"login"' not in found, words
@@ -56,7 +56,7 @@ def test_every_name_works_wherever_a_topic_does(renamed: Repo) -> None:
         assert receipt["topic"] == "sign-in"
         for words in (
             ("read", name, "--peek"),
-            ("log", name),
+            ("read", name, "--commits"),
             ("stats", name),
             ("seen", name),
             ("wait", name, "--timeout", "0", "--peek"),

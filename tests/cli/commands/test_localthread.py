@@ -47,7 +47,7 @@ def test_a_write_takes_the_thread_of_the_worktree(login: Repo, name: str) -> Non
     assert len(login.entries("docs")) == 1
 
 
-@pytest.mark.parametrize("name", ["read", "log", "stats"])
+@pytest.mark.parametrize("name", ["read", "stats"])
 def test_a_reader_takes_the_thread_of_the_worktree(login: Repo, name: str) -> None:
     assert login.ok(name).out.startswith("login: Log in\n")
 
@@ -161,7 +161,7 @@ def test_a_text_is_not_taken_for_a_topic(login: Repo) -> None:
     assert "status" in error
 
 
-@pytest.mark.parametrize("name", ["say", "done", "ack", "take", "read", "log", "stats"])
+@pytest.mark.parametrize("name", ["say", "done", "ack", "take", "read", "stats"])
 def test_an_empty_topic_is_a_mistake(login: Repo, name: str) -> None:
     more = ["--title", "x"] if name in {"say", "done"} else []
     assert login.wc(name, "", *more).code in {2, 3}

@@ -202,7 +202,7 @@ READING = (
     ("read", "auth"),
     ("search", "begins"),
     ("brief",),
-    ("log", "auth"),
+    ("read", "auth", "--commits"),
     ("stats",),
     ("board", "--once"),
     ("updates",),

@@ -131,7 +131,7 @@ def test_every_view_of_an_entry_says_its_kind(repo: Here) -> None:
     assert "Note · warning" not in read
     assert "Codex (Pat): warning (high): SHA-1 is broken" in repo.ok("updates").out
     assert "warning (high)" in repo.ok("search", "broken").out
-    assert "· warning (high)" in repo.ok("log", "login").out
+    assert "· warning (high)" in repo.ok("read", "login", "--commits").out
     page: Path = repo.store / "threads/login.md"
     assert "\nTitle: SHA-1 is broken\nKind: warning\nSeverity: high\n" in (
         page.read_text(encoding="utf-8")

@@ -41,7 +41,7 @@ _COMMANDS = (
     ("say", "auth", "-m", "More"),
     ("sync", "--dry-run"),
     ("sync",),
-    ("log",),
+    ("read", "--commits"),
 )
 
 

@@ -400,7 +400,7 @@ def test_what_follows_a_title_from_right_to_left_stays_to_its_right(
     repo.ok("rename", "login", "sign-in")
     for words in (
         ("read", "login"),
-        ("log", "login"),
+        ("read", "login", "--commits"),
         ("search", title),
         ("updates", "--since", "today"),
     ):

@@ -28,6 +28,9 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
     max_tokens: int = number(
         "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )
+    commits: bool = flag(
+        "--commits", help="The commit of each entry instead of its text."
+    )
     raw: bool = flag("--raw", help="Plain text as written, without a pager.")
     history: bool = flag(
         "--history", help="Include texts that were amended or retracted."

@@ -55,11 +55,17 @@ def read(context: Context, options: ReadOptions) -> None:
     topic = reader.find(options.topic)
     span = thread_span(reader, topic, query, context.viewer)
     thread, entries, left_out, following = span
-    is_part = bool(left_out or branch or kind or options.summary_only)
+    is_part = bool(
+        left_out or branch or kind or options.summary_only or options.commits
+    )
     if options.max_tokens:
         from wc_cli.commands.reading import budgeted  # 2 ms, only for a budget
 
         is_part |= not budgeted.print_thread(context, options, span)
+    elif options.commits:
+        from wc_cli.commands.reading import commits  # 3 ms, only for commits
+
+        commits.print_commits(context, span, in_json=options.json)
     elif options.summary_only:
         _print_summaries(context, options, span)
     elif options.json:

@@ -59,7 +59,7 @@ _GROUPS = {
     "reading": _group(
         "Read",
         "list read open whose use board brief search updates "
-        "log stats seen inbox wait wake worktrees",
+        "stats seen inbox wait wake worktrees",
     ),
     "planning": _group(
         "Plan", "ready why tree plan link unlink block checklist check-off gate budget"

@@ -1,4 +1,4 @@
-"""``wc log``: who changed what in a thread, and in which commit.
+"""``wc read --commits``: who changed what in a thread, and in which commit.
 
 The commit of an entry is the one that names it in a footer. If there is none (because
 another tool made the commits, or the user, in a store in the code's own tree), it is
@@ -12,25 +12,22 @@ import os
 import re
 from types import MappingProxyType
 
-from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.ledger.branch import messages
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.options import command, number
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import render
 from wc_cli.run.terminal.labels import title_before_more
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.names import fold, parse
-from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import carried as carriers
 from wc_core.ledger.git import repository
 from wc_core.ledger.remarks import wording
 from wc_core.ledger.threads.model import holder_text
-from wc_core.reading.views.excerpts.spans import SpanQuery, thread_span
+from wc_core.reading.views.entries import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +40,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.excerpts.sealed import Excerpt
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.entries import Numbered
+    from wc_core.reading.views.excerpts.spans import ThreadSpan
 
 _SEPARATOR = "\x1f"
 # Fields of git-rev-list(1), one line per commit, followed by the entries it names.
@@ -52,12 +50,6 @@ _ID = re.compile(rb'"entry_id":\s*"((?:[^"\\]|\\.)*)"')
 # The refs of every remote that may have the store's branch.
 _TRACKING = (f"refs/remotes/**/{BRANCH}", "refs/watercooler/*")
 _REMOTES = ("refs/remotes/**",)
-
-
-class LogOptions(LocalTopicOptions, SpeakerOptions):
-    """Show who changed what in a thread and in which commits, the latest first."""
-
-    limit: int = number("--limit", "At most this many entries (0: all).", short="-n")
 
 
 class Commit(NamedTuple):
@@ -80,45 +72,29 @@ class CommitHistory(NamedTuple):
     problem: str = ""
 
 
-@command(LogOptions)
-def log(context: Context, options: LogOptions) -> None:
-    """Show who changed what."""
-    fill_topic(context, options)
-    reader = context.reader
-    topic = reader.find(options.topic)
-    query = SpanQuery(start=-options.limit, history=True)
-    thread, entries, *_ = thread_span(reader, topic, query, context.viewer)
-    history = thread_commits(thread, entries, reader.layout.log(topic), context.env)
+def print_commits(context: Context, span: ThreadSpan, *, in_json: bool) -> None:
+    """Print entries of a thread, each on a line with its commit; in JSON, all of the
+    read shape, with the commit of each."""
+    thread, entries = span.thread, span.entries
+    path = context.reader.layout.log(thread.state.topic)
+    history = thread_commits(thread, entries, path, context.env)
     history = _with_carried(history, context)
-    left_out_count = entries[0].idx if entries else 0
-    if options.json:
-        rows = [_entry_json(entry, history) for entry in entries[::-1]]
-        fields = {"store": context.store, "topic": thread.name, "entries": rows}
-        if history.problem:
-            fields["problem"] = history.problem
-        say_json(fields | ({"truncated": True} if left_out_count else {}))
+    if in_json:
+        fields = read_json(thread, context.store, entries, span.following)
+        for row, item in zip(fields["entries"], entries, strict=True):
+            row.update(_commit_json(history.commits.get(item.entry.id), history))
+        say_json(fields | ({"problem": history.problem} if history.problem else {}))
         return
     style = output_style(context.env)
-    if context.took_local_topic:
-        say(style(one_line(f"{thread.name}: {thread.state.title}"), "1"))
+    say(style(one_line(f"{thread.name}: {thread.state.title}"), "1"))
     width = max((len(entry.short) for entry in history.commits.values()), default=0)
-    lines = [_entry_line(entry, history, width, style) for entry in entries[::-1]]
-    say("\n".join(lines))
-    if left_out_count:
-        remark(f"{left_out_count} more: wc log {quoted(one_line(thread.name))}")
+    say("\n".join(_entry_line(entry, history, width, style) for entry in entries))
     if history.problem:
         remark(f"note: the commits are unknown: {one_line(history.problem)}")
 
 
-def _entry_json(numbered: Numbered, history: CommitHistory) -> dict[str, Any]:
-    """Return an entry of the log shape: like that of ``wc read``, with the commit
-    instead of the text."""
-    fields = numbered.to_json()
-    for name in ("body", "role", "type", "parents"):
-        fields.pop(name, None)
-    commit = history.commits.get(numbered.entry.id)
+def _commit_json(commit: Commit | None, history: CommitHistory) -> dict[str, Any]:
     return {
-        **fields,
         "committed": None if history.problem else commit is not None,
         "commit": commit and commit.id,
         "committed_by": commit and commit.by,

@@ -1,4 +1,4 @@
-"""`wc log`: who changed what, and the commits that have it."""
+"""`wc read --commits`: who changed what, and the commits that have it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 
 
 def rows(repo: Repo, topic: str = "auth", *words: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = repo.json("log", topic, *words)["entries"]
+    found: list[dict[str, Any]] = repo.json("read", topic, "--commits", *words)[
+        "entries"
+    ]
     return found
 
 
 def commits(repo: Repo, topic: str = "auth") -> list[str | None]:
     """The commits of the entries, the first entry's first."""
-    return [one["commit"] for one in rows(repo, topic)][::-1]
+    return [one["commit"] for one in rows(repo, topic)]
 
 
 def head(repo: Repo, which: str = THREADS) -> str:
@@ -50,44 +52,37 @@ def tell(repo: Repo) -> list[str]:
 def test_who_changed_what_and_where_it_is(repo: Repo) -> None:
     first, second, third = tell(repo)
     repo.git("update-ref", TRACKING, second)
-    done = repo.ok("log", "auth")
+    done = repo.ok("read", "auth", "--commits")
     assert _TIME.sub("TIME", done.out) == (
-        "-       TIME #3 Pat ack: Seen · not committed\n"
-        f"{third[:7]} TIME #2 Cursor (Pat) say: Look · ball → Codex · not pushed\n"
-        f"{second[:7]} TIME #1 Pat set-status: Status: IN_REVIEW · IN_REVIEW · by Bot\n"
+        "auth: Begin\n"
         f"{first[:7]} TIME #0 Codex (Pat) new: Begin · ball → anyone · OPEN\n"
+        f"{second[:7]} TIME #1 Pat set-status: Status: IN_REVIEW · IN_REVIEW · by Bot\n"
+        f"{third[:7]} TIME #2 Cursor (Pat) say: Look · ball → Codex · not pushed\n"
+        "-       TIME #3 Pat ack: Seen · not committed\n"
     )
     assert done.err == ""
 
 
-def test_the_log_shape(repo: Repo) -> None:
+def test_json_has_the_commit_of_each_entry(repo: Repo) -> None:
     first, second, third = tell(repo)
     repo.git("update-ref", TRACKING, second)
-    shape = repo.json("log", "auth")
-    assert sorted(shape) == ["entries", "store", "topic"]
-    entries = shape["entries"]
-    assert [one["idx"] for one in entries] == [3, 2, 1, 0]
-    assert [one["commit"] for one in entries] == [None, third, second, first]
-    assert [one["committed"] for one in entries] == [False, True, True, True]
-    assert [one["pushed"] for one in entries] == [None, False, True, True]
-    assert [one["committed_by"] for one in entries] == [None, "Pat", "Bot", "Pat"]
-    last = entries[-1]
-    assert sorted(last) == [
-        *("action", "at", "author", "ball", "code_branch", "code_commit"),
-        *(
-            "commit",
-            "committed",
-            "committed_by",
-            "id",
-            "idx",
-            "pushed",
-            "status",
-            "title",
-        ),
+    entries = rows(repo)
+    assert [one["idx"] for one in entries] == [0, 1, 2, 3]
+    assert [one["commit"] for one in entries] == [first, second, third, None]
+    assert [one["committed"] for one in entries] == [True, True, True, False]
+    assert [one["pushed"] for one in entries] == [True, True, False, None]
+    assert [one["committed_by"] for one in entries] == ["Pat", "Bot", "Pat", None]
+    plain = repo.json("read", "auth", "--peek")["entries"]
+    commit_keys = {"commit", "committed", "committed_by", "pushed"}
+    assert [{**one, **dict.fromkeys(commit_keys)} for one in plain] == [
+        {**one, **dict.fromkeys(commit_keys)} for one in entries
     ]
-    read = repo.json("read", "auth", "--peek")["entries"]
-    assert [one["id"] for one in read] == [one["id"] for one in entries[::-1]]
-    assert not {"commit", "committed"} & read[0].keys()
+
+
+def test_it_marks_nothing_as_read(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "a")
+    repo.ok("read", "auth", "--commits", "--as", "Codex")
+    assert repo.json("list", "--as", "Codex")["threads"][0]["new_for_you"] == 1
 
 
 @pytest.mark.parametrize(
@@ -103,21 +98,6 @@ def test_what_a_remote_is_known_to_have_is_pushed(repo: Repo, ref: str) -> None:
     assert [one["pushed"] for one in rows(repo)] == [True]
 
 
-def test_a_limit(repo: Repo) -> None:
-    repo.ok("new", "auth", "--title", "a")
-    for title in "bc":
-        repo.ok("ack", "auth", "--title", title)
-    done = repo.ok("log", "auth", "--limit", "2")
-    assert [line[-17:] for line in done.out.splitlines()] == [
-        f"{title} · not committed" for title in "cb"
-    ]
-    assert done.err == "1 more: wc log auth\n"
-    shape = repo.json("log", "auth", "--limit", "2")
-    assert (len(shape["entries"]), shape["truncated"]) == (2, True)
-    assert "truncated" not in repo.json("log", "auth", "--limit", "3")
-    assert repo.ok("log", "auth", "--limit", "0").err == ""
-
-
 def test_a_burst_is_one_commit_of_many_entries(repo: Repo) -> None:
     for topic in ("auth", "billing", "auth"):
         repo.ok("say", topic, "--title", "x")
@@ -127,7 +107,7 @@ def test_a_burst_is_one_commit_of_many_entries(repo: Repo) -> None:
 
 def test_a_thread_that_is_not_there(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
-    assert "auth" in repo.fails(3, "log", "auht")
+    assert "auth" in repo.fails(3, "read", "auht", "--commits")
 
 
 def test_what_others_wrote_moves_no_terminal(repo: Repo) -> None:
@@ -138,8 +118,8 @@ def test_what_others_wrote_moves_no_terminal(repo: Repo) -> None:
     (repo.store / ".local/unsettled/auth").touch()
     env = {"WATERCOOLER_GIT_AUTHOR": "B\x1b[2Jot"}
     repo.settled("new", "other", "--title", "x", env=env)
-    done = repo.ok("log", "auth")
-    assert done.out.count("\n") == 1
+    done = repo.ok("read", "auth", "--commits")
+    assert done.out.count("\n") == 2
     assert "\x1b" not in done.out
     assert "\u202e" not in done.out
     assert "ab cd: ab cd · ab cd · by Bot" in done.out
@@ -195,7 +175,7 @@ def test_a_store_that_is_committed_with_the_code(repo: Repo) -> None:
     repo.ok("ack", "auth")
     assert commits(repo) == [head(repo, "main"), None]
     repo.git("update-ref", "refs/remotes/origin/main", "main")
-    assert [one["pushed"] for one in rows(repo)] == [None, True]
+    assert [one["pushed"] for one in rows(repo)] == [True, None]
 
 
 def test_a_repository_without_a_commit(machine: Machine) -> None:
@@ -211,11 +191,11 @@ def test_a_repository_without_a_commit(machine: Machine) -> None:
 def test_outside_git_there_is_no_history(machine: Machine) -> None:
     place = machine.folder("notes")
     place.ok("new", "auth", "--title", "x")
-    done = place.ok("log", "auth")
+    done = place.ok("read", "auth", "--commits")
     assert done.out.endswith("#0 Pat new: x · ball → Pat · OPEN\n")
     assert "not committed" not in done.out
     assert done.err == "note: the commits are unknown: this store is not in git\n"
-    shape = place.json("log", "auth")
+    shape = place.json("read", "auth", "--commits")
     (row,) = shape["entries"]
     assert shape["problem"] == "this store is not in git"
     known = [row[one] for one in ("committed", "commit", "committed_by", "pushed")]
@@ -224,7 +204,7 @@ def test_outside_git_there_is_no_history(machine: Machine) -> None:
 
 def test_without_git_the_entries_are_listed(repo: Repo, tmp_path: Path) -> None:
     repo.settled("new", "auth", "--title", "x")
-    done = repo.ok("log", "auth", env={"PATH": str(tmp_path / "nothing")})
+    done = repo.ok("read", "auth", "--commits", env={"PATH": str(tmp_path / "nothing")})
     assert "new: x" in done.out
     assert done.err == "note: the commits are unknown: git is not installed\n"
 
@@ -253,7 +233,9 @@ def test_a_long_history_takes_as_many_calls_as_a_short_one(repo: Repo) -> None:
             repo.settled("say", "auth", "--title", "x")
         repo.git("update-ref", TRACKING, f"{THREADS}~1")
         calls.write_text("")
-        found = json.loads(repo.ok("log", "auth", "--json", env={"PATH": path}).out)
+        found = json.loads(
+            repo.ok("read", "auth", "--commits", "--json", env={"PATH": path}).out
+        )
         assert len({one["commit"] for one in found["entries"]}) in {1, 13}
         counts.append(len(calls.read_text()))
     assert counts[0] == counts[1] <= 4
