@@ -324,8 +324,8 @@ is](store.md#where-a-thread-is)). Elsewhere, in `read`, `updates` and
 Marks the thread as read for you, unless `--peek` or `--branch` is given or entries are
 left for the next call.
 
-With `--commits`, each entry is a line with its commit: the one that names it or, if none
-does, the first that added its line. *by* is the author of the commit, if it is not the
+With `--commits`, each entry is a line with its commit: the one that names it or, if
+none does, the first that added its line. *by* is the author of the commit, if not the
 author of the entry. *not pushed* entries are on no known remote; the network is not
 used. For a store that is committed with the code, these are the code's commits; outside
 git there are none.""",
