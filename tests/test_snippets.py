@@ -51,7 +51,7 @@ ELSEWHERE = {
     "docs/performance.md": 2,  # half an hour
     "docs/reliability.md": 2,  # hours
     "docs/running.md": 3,  # starts agents, here and in the cloud
-    "docs/board.md": 5,  # live; stays, for a browser; pictures, which need one
+    "docs/board.md": 4,  # live; stays, for a browser
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
 }
 # What a reader puts in the place of a page's words in capitals, and of an address.
