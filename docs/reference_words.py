@@ -191,7 +191,6 @@ EXAMPLES = {
     ),
     "brief": (
         "wc brief",
-        "wc brief --max-tokens 500",
         "wc brief --json",
     ),
     "note": (

@@ -151,7 +151,6 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"code_branch": "main"},
             {"kind": "decision"},
             {"kind": "hunch"},
-            {"max_tokens": 400},
         )
     ),
     *(
@@ -189,7 +188,6 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"since": "2020-01-01"},
             {"since_iso": "2020-01-01T00:00:00Z"},
             {"since": "52w", "code_branch": "main"},
-            {"since": "52w", "max_tokens": 400},
             {"since": "nonsense"},
         )
     ),
@@ -198,10 +196,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for form in _FORMATS
         for arguments in (
             {"query": "hello"},
-            {"query": "hello", "max_tokens": 400},
             {"query": "hello", "words": "any", "sort": "newest", "author": "Codex"},
             {"query": "hello", "since": "52w", "until": "1d", "tag": "urgent"},
-            {"query": "hello", "max_tokens": 400, "scope": "all"},
+            {"query": "hello", "scope": "all"},
             {"query": "what did they say when they met"},
             {"query": "hello", "facets": True},
             {"query": "tag:urgent", "facets": True},

@@ -39,7 +39,6 @@ search passkey
 search --kind decision
 search --file app/auth.py
 updates --since 2026-09-01 --limit 5
-updates --since 2026-09-01 --max-tokens 500
 stats
 stats login
 inbox
@@ -55,7 +54,6 @@ gate release
 checklist login
 read login --peek
 read login --commits
-read login --peek --max-tokens 500
 read release --peek
 read imported --peek
 read legacy --peek

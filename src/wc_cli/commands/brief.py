@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from wc_cli.agents.briefing.gather import deadline, gather_brief
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.run.options import command, number, text
-from wc_cli.run.output import json_size, say, say_json
+from wc_cli.run.options import command, text
+from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal.style import is_terminal, output_style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.run.context import Context
-    from wc_core.reading.views.brief import Brief
-
-# The default number of tokens.
-_USUAL = 1500
 
 
 class BriefOptions(SpeakerOptions):
     """Show what waits for you: your balls, free ones, new entries. At a person's
     terminal, it is the inbox of this repository."""
 
-    max_tokens: int = number(
-        "--max-tokens", "At most this many tokens (4 characters each)."
-    )
-    budget: int = number(
-        "--budget",
-        "About this many tokens; never fails; 0: as many as for a hook.",
-        default=_USUAL,
-    )
     hook: str = text(
         "--hook", "EVENT", "Answer a hook, such as session-start or before-tool."
     )
@@ -52,13 +40,7 @@ def brief(context: Context, options: BriefOptions) -> None:
         return
     from wc_cli.agents.briefing import fitting, text  # 13 ms, not for hooks
 
-    def json_length(brief: Brief) -> int:
-        return json_size(brief.to_json(context.store))
-
-    gathered = gather_brief(context, deadline(context))
-    in_json = options.json and options.max_tokens
-    length_of = json_length if in_json else fitting.text_length
-    fitted = fitting.fit_to_options(gathered, options, length_of)
+    fitted = fitting.fit_brief(gather_brief(context, deadline(context)))
     if options.json:
         say_json(fitted.to_json(context.store))
     else:
@@ -66,6 +48,5 @@ def brief(context: Context, options: BriefOptions) -> None:
 
 
 def _is_for_person(context: Context, options: BriefOptions) -> bool:
-    """Return whether a person reads it at a terminal, and asked for no size."""
-    has_size = options.json or options.max_tokens or options.budget != _USUAL
-    return is_terminal() and context.identity.person and not has_size
+    """Return whether a person reads it at a terminal."""
+    return is_terminal() and context.identity.person and not options.json

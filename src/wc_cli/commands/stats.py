@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wc_core.people.cost import ledger
+
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import localtopic
@@ -15,17 +17,17 @@ from wc_core.base.phrases import Table
 from wc_core.base.text import one_line
 from wc_core.base.times import span
 from wc_core.ledger.threads.model import holder_text
-from wc_core.people.cost import ledger
 from wc_core.reading.views import history, stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from wc_core.people.cost.ledger import CostRow
+
     from wc_cli.run.context import Context
     from wc_cli.run.terminal.style import Style
     from wc_core.ledger.threads.reader import StoreReader
-    from wc_core.people.cost.ledger import CostRow
 
 
 class StatsOptions(SpeakerOptions):

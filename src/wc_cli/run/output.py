@@ -45,13 +45,6 @@ def begin_answer(answer: Answer) -> None:
     _answers[0] = answer
 
 
-def json_size(value: dict[str, Any]) -> int:
-    """Return how many characters of JSON `say_json` prints for a result."""
-    beside = _answers[0].beside
-    fields = {**value, **beside()} if beside is not None else value
-    return len(json_line(fields))
-
-
 def say(text: str) -> None:
     """Print a result to standard output, on a terminal wrapped at words. Raises
     StorageError, BrokenPipeError."""

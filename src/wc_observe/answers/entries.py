@@ -54,8 +54,7 @@ class ShownEntry(NamedTuple):
     """An entry and the part of its body that is shown.
 
     ``length`` is the length of the whole body, and ``start`` is where the shown part
-    begins. ``heading`` means that the body is left out. ``summary`` replaces a body
-    left out for lack of room, and ``call`` shows that body.
+    begins. ``heading`` means that the body is left out, for its ``summary``.
     """
 
     numbered: Numbered
@@ -64,7 +63,6 @@ class ShownEntry(NamedTuple):
     start: int = 0
     heading: bool = False
     summary: Summary = NO_SUMMARY
-    call: str = ""
 
     @property
     def end(self) -> int:
@@ -80,50 +78,25 @@ class ShownEntry(NamedTuple):
         """Returns the entry in the read shape, with the body's length if the body is
         cut or left out."""
         if self.heading:
-            fields = self.numbered.to_summary_json(self.summary)
-            return fields | ({"show": self.call} if self.call else {})
+            return self.numbered.to_summary_json(self.summary)
         fields = self.numbered.to_json(self.body)
         if self.is_cut:
             fields |= {"body_truncated": True, "body_length": self.length}
         return fields
 
 
-class LeftOut(NamedTuple):
-    """Consecutive entries left out for lack of room: the number of the first, their
-    count, and the call that shows them. They precede the shown entry at
-    ``position``."""
-
-    position: int
-    first: int
-    size: int
-    call: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns what is left out, with the call that shows it."""
-        return {"from_entry": self.first, "entries": self.size, "show": self.call}
-
-    def line(self) -> str:
-        """Returns the same as one line."""
-        count = entry_count(self.size)
-        return f"left out: {count}, from {self.first} on: {self.call}\n"
-
-
 class EntryPage(NamedTuple):
     """Entries of a thread, in order. ``next_index`` is the start of the next page, -1
-    if there is none; ``call`` gets that page with the same token budget. ``left_out``
-    are the entries for which there is no room."""
+    if there is none."""
 
     thread: Thread
     entries: tuple[ShownEntry, ...]
     next_index: int = -1
-    call: str = ""
-    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def truncated(self) -> bool:
         """Whether anything after the first requested entry is left out."""
-        is_cut = any(entry.is_cut or entry.call for entry in self.entries)
-        return self.next_index >= 0 or bool(self.left_out) or is_cut
+        return self.next_index >= 0 or any(entry.is_cut for entry in self.entries)
 
 
 class EntrySpan(NamedTuple):
@@ -151,7 +124,7 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     Raises NotFoundError if the thread does not exist.
     """
     thread = store.reader.thread(store.reader.find(topic))
-    matching = matching_entries(thread, span)
+    matching = _matching_entries(thread, span)
     kept = NOTHING_KEPT
     if span.headings:
         kept = read_kept(store.reader.layout, thread.state.topic)
@@ -173,7 +146,7 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     return EntryPage(thread, tuple(chosen), following[0].idx if following else -1)
 
 
-def matching_entries(thread: Thread, span: EntrySpan) -> list[Numbered]:
+def _matching_entries(thread: Thread, span: EntrySpan) -> list[Numbered]:
     """Returns the requested entries, ignoring their limit."""
     branch = span.branch.strip()
     start = entry_views.first_index(span.start, len(thread.entries))
@@ -200,8 +173,6 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
     fields["entries"] = [entry.to_json() for entry in page.entries]
     if page.next_index >= 0:
         fields["next_entry_index"] = page.next_index
-    if page.left_out:
-        fields["left_out"] = [part.to_json() for part in page.left_out]
     if page.truncated:
         fields["truncated"] = True
     fields |= pass_fields(store.reader, page.thread.state, store.viewer.directory)
@@ -210,25 +181,22 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
 
 def page_markdown(store: OpenStore, page: EntryPage) -> str:
     """Returns the thread's state, its entries, and how to get what is left out."""
-    gaps = {part.position: part.line() for part in page.left_out}
     parts = [_thread_lines(store, page.thread), f"{NOTICE}\n"]
-    for position, entry in enumerate(page.entries):
-        parts += [gaps.get(position, ""), entry_lines(page.thread, entry)]
-    parts.append(gaps.get(len(page.entries), ""))
+    parts += [_entry_lines(page.thread, entry) for entry in page.entries]
     count = len(page.thread.entries)
-    if not (page.entries or page.left_out):
+    if not page.entries:
         parts.append(f"\nno such entries after that; the thread has {count}\n")
     if page.next_index >= 0:
         last_index = page.next_index - 1
-        following = page.call or f"from_entry={page.next_index}"
         parts.append(
             f"\ntruncated: this is up to entry {last_index} of 0 to {count - 1}; "
-            f"go on with {following}, or see the newest with from_entry=-10\n"
+            f"go on with from_entry={page.next_index}, "
+            "or see the newest with from_entry=-10\n"
         )
     return "".join(parts)
 
 
-def entry_lines(thread: Thread, entry: ShownEntry) -> str:
+def _entry_lines(thread: Thread, entry: ShownEntry) -> str:
     """Returns an entry of a page, and how to get the rest of it."""
     if entry.heading:
         return _heading_lines(entry)
@@ -278,18 +246,11 @@ def _heading_lines(shown_entry: ShownEntry) -> str:
         *([f"status: {word(entry.status)}"] if entry.status else []),
         *_marks(shown_entry),
         title(entry.title, _HEADING_WIDTH),
-        *_length_facts(shown_entry),
+        *([f"{shown_entry.length} characters"] if shown_entry.length else []),
         *reference_facts(entry),
     ]
     summary = block(one_line(shown_entry.summary.text, _SUMMARY_WIDTH))
     return f"{' | '.join(facts)}\n{summary}"
-
-
-def _length_facts(shown_entry: ShownEntry) -> list[str]:
-    if not shown_entry.length:
-        return []
-    call = f": {shown_entry.call}" if shown_entry.call else ""
-    return [f"{shown_entry.length} characters{call}"]
 
 
 def _entry_text(shown_entry: ShownEntry) -> str:

@@ -27,7 +27,6 @@ from wc_observe.answers.quoting import (
     block,
     clean_json,
     title,
-    tool_call,
     word,
 )
 from wc_observe.callers.open_store import caller_identity, open_store
@@ -127,11 +126,9 @@ class PlacedHits(NamedTuple):
             fields["unreadable"] = list(self.unreadable)
         return dict(clean_json(fields))
 
-    def to_markdown(
-        self, query: str, arguments: Mapping[str, Any] | None = None
-    ) -> str:
-        """Returns two lines for each hit: where it is, and the words around the match.
-        With the ``arguments`` of the call, it also gives the call for the next hits."""
+    def to_markdown(self, query: str) -> str:
+        """Returns two lines for each hit: where it is, and the words around the
+        match."""
         visible = len(self.hits)
         shown_of = f"{visible} of " if visible < self.total else ""
         condition = f" with {title(query, _TITLE_WIDTH)}" if query.strip() else ""
@@ -155,11 +152,7 @@ class PlacedHits(NamedTuple):
         if self.by_words:
             parts.append(f"by words alone: {one_line(self.by_words)}\n")
         if self.cursor:
-            following = f'cursor="{self.cursor}"'
-            if arguments:
-                changed = {**arguments, "cursor": self.cursor}
-                following = tool_call("search_threads", **changed)
-            parts.append(f"truncated: the next ones with {following}\n")
+            parts.append(f'truncated: the next ones with cursor="{self.cursor}"\n')
         if self.unreadable:
             names = ", ".join(word(name, _WIDE) for name in self.unreadable)
             parts.append(f"could not be searched: {names}\n")

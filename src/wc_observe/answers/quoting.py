@@ -82,23 +82,6 @@ def entry_count(count: int) -> str:
     return "1 entry" if count == 1 else f"{count} entries"
 
 
-def tool_call(name: str, **arguments: Any) -> str:
-    """Returns a tool call as one line. Empty texts and false booleans are left out."""
-    texts = (
-        f"{key}={_quoted(clean_json(value))}"
-        if isinstance(value, str)
-        else f"{key}={json.dumps(value)}"
-        for key, value in arguments.items()
-        if value is not False and value != ""
-    )
-    return f"{name}({', '.join(texts)})"
-
-
-def json_length(value: Any) -> int:
-    """Returns the number of characters of a value as JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
 def clean_json(value: Any) -> Any:
     """Returns the same JSON value with all its texts made safe."""
     if isinstance(value, str):

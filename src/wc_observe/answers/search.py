@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.base.text import one_line
 from wc_core.base.times import utc
-from wc_core.base.values import NamedTuple
 from wc_core.ledger.summaries.choosing import entry_summary
 from wc_core.ledger.threads.model import holder_text
-from wc_core.reading.views.budget.weighing import SNIPPET_WIDTH
 from wc_core.reading.views.search.answers import count_text
 from wc_core.reading.views.updates import joined, titles_text
 from wc_observe.answers.entries import reference_facts
@@ -19,13 +17,12 @@ from wc_observe.answers.quoting import (
     clean_json,
     entry_count,
     title,
-    tool_call,
     word,
 )
 from wc_observe.stores.live.stores import system_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from wc_core.ledger.threads.model import Entry
     from wc_core.reading.views.entries import Numbered
@@ -34,75 +31,35 @@ if TYPE_CHECKING:
     from wc_core.reading.views.updates import Updates
     from wc_observe.callers.open_store import OpenStore
 
+_SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
 _TOPICS = 8
+_AUTHORS = 4
+_DECISIONS = 3
 _MOST_REFERENCES = 5
 
 
-class LeftOutUpdates(NamedTuple):
-    """Consecutive entries left out for lack of room: how many come after ``since``, and
-    the call that shows them. They precede the shown entry at ``position``."""
-
-    position: int
-    since: str
-    size: int
-    call: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns what is left out, with the call that shows it."""
-        return {"since": self.since, "entries": self.size, "show": self.call}
-
-    def line(self) -> str:
-        """Returns the same as one line."""
-        return f"left out: {entry_count(self.size)}: {self.call}\n"
-
-
-def updates_json(
-    store: OpenStore,
-    since: str,
-    updates: Updates,
-    left_out: Sequence[LeftOutUpdates] = (),
-) -> dict[str, Any]:
+def updates_json(store: OpenStore, since: str, updates: Updates) -> dict[str, Any]:
     """Returns the updates shape, with the beginning of each body."""
     fields = updates.to_json(store.label)
-    if left_out:
-        parts = [gap.to_json() for gap in left_out]
-        fields |= {"left_out": parts, "truncated": True}
     for entry, (_, numbered) in zip(fields["entries"], updates.entries, strict=True):
-        entry["snippet"] = one_line(numbered.entry.body, SNIPPET_WIDTH)
+        entry["snippet"] = one_line(numbered.entry.body, _SNIPPET_WIDTH)
     return dict(clean_json({"since": since, **fields}))
 
 
-def updates_markdown(
-    store: OpenStore,
-    since: str,
-    updates: Updates,
-    left_out: Sequence[LeftOutUpdates] = (),
-    call: str = "",
-    *,
-    joins: bool = True,
-) -> str:
-    """Returns two lines for each entry: what it is, and how it begins. ``call`` gets
-    the next ones with the same token budget. Without ``joins``, or if some are left
-    out, none are shown together (`updates.joined`)."""
+def updates_markdown(store: OpenStore, since: str, updates: Updates) -> str:
+    """Returns two lines for each entry: what it is, and how it begins."""
     visible = len(updates.entries)
-    total = visible + updates.more + sum(gap.size for gap in left_out)
-    heading = f"{_shown_count(visible, total)} since {word(since)}, oldest first"
+    count = _shown_count(visible, visible + updates.more)
+    heading = f"{count} since {word(since)}, oldest first"
     parts = [_answer_heading(store, heading, visible)]
-    gaps = {gap.position: gap.line() for gap in left_out}
-    groups = [(topic, [numbered]) for topic, numbered in updates.entries]
-    if joins and not gaps:
-        groups = joined(updates.entries)
-    for position, (topic, items) in enumerate(groups):
-        parts += [gaps.get(position, ""), update_lines(store, topic, items)]
-    parts.append(gaps.get(visible, ""))
+    parts += [_update_lines(store, *group) for group in joined(updates.entries)]
     if updates.more:
-        following = call or f'since="{updates.next_since}"'
-        parts.append(f"truncated: the next ones with {following}\n")
+        parts.append(f'truncated: the next ones with since="{updates.next_since}"\n')
     return "".join((*parts, unreadable_line(updates.unreadable)))
 
 
-def update_lines(store: OpenStore, topic: str, items: Sequence[Numbered]) -> str:
+def _update_lines(store: OpenStore, topic: str, items: Sequence[Numbered]) -> str:
     """Returns an entry of the updates in two lines, or some that are shown together
     in one."""
     numbered = items[0]
@@ -121,7 +78,7 @@ def update_lines(store: OpenStore, topic: str, items: Sequence[Numbered]) -> str
 def _summary_line(store: OpenStore, entry: Entry) -> str:
     """Returns an entry in short."""
     summary = entry_summary(store.reader.layout, entry.topic, entry)
-    return one_line(summary.text, SNIPPET_WIDTH)
+    return one_line(summary.text, _SNIPPET_WIDTH)
 
 
 def hits_json(store: OpenStore, question: Question, hits: Hits) -> dict[str, Any]:
@@ -129,14 +86,8 @@ def hits_json(store: OpenStore, question: Question, hits: Hits) -> dict[str, Any
     return dict(clean_json(hits.to_json(store.label, question.query)))
 
 
-def hits_markdown(
-    store: OpenStore,
-    question: Question,
-    result: Hits,
-    arguments: Mapping[str, Any] | None = None,
-) -> str:
-    """Returns two lines for each hit: where it is, and the words around the match. With
-    the ``arguments`` of the call, it also gives the call for the next hits."""
+def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
+    """Returns two lines for each hit: where it is, and the words around the match."""
     visible = len(result.hits)
     words = title(question.query, _TITLE_WIDTH)
     condition = f" with {words}" if question.query.strip() else " found"
@@ -163,11 +114,7 @@ def hits_markdown(
     if result.by_words:
         parts.append(f"by words alone: {one_line(result.by_words)}\n")
     if result.cursor:
-        following = f'cursor="{result.cursor}"'
-        if arguments:
-            changed = {**arguments, "cursor": result.cursor}
-            following = tool_call("search_threads", **changed)
-        parts.append(f"truncated: the next ones with {following}\n")
+        parts.append(f'truncated: the next ones with cursor="{result.cursor}"\n')
     return "".join((*parts, unreadable_line(result.unreadable)))
 
 

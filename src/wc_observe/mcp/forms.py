@@ -19,7 +19,6 @@ from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
 from wc_core.base.toolnames import OCCASIONS, occasion_of
 from wc_core.ledger.guidance import for_occasion
-from wc_core.reading.views.budget.tokens import CALLS, Budget
 from wc_observe.callers.calls import CURRENT
 from wc_observe.callers.clients import gets_structured
 from wc_observe.callers.open_store import root_of_request
@@ -51,18 +50,6 @@ def short_result(text: str, fields: dict[str, Any]) -> ToolResult:
     if gets_structured(CURRENT.get().client):
         return ToolResult(IN_STRUCTURED, structured_content=fields)
     return ToolResult(text)
-
-
-def budget_of(tokens: int, tool: str, *, in_json: bool) -> Budget:
-    """Returns the token budget of a tool's answer, after subtracting its guidance."""
-    guidance = _guidance(OCCASIONS[tool])
-    if guidance is None:
-        return Budget(tokens, calls=CALLS)
-    if in_json:
-        reserved = len(json_text({"guidance": [guidance.to_json()]}))
-    else:
-        reserved = len(guidance.text(indent="")) + 1
-    return Budget(tokens, reserved, CALLS)
 
 
 def guided(answer: Callable[P, ToolResult]) -> Callable[P, ToolResult]:

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult
 from pydantic import BeforeValidator, Field
 
-from wc_core.base import times
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.times import milliseconds, since_id
 from wc_core.ledger.threads import vocabulary
@@ -16,9 +15,8 @@ from wc_core.reading.views import updates
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import threads_about
 from wc_core.reading.views.search.query import Question
-from wc_observe.answers import budgeted, budgetednews, entries, planning, threads
+from wc_observe.answers import entries, planning, threads
 from wc_observe.answers import search as search_answers
-from wc_observe.answers.budgetednews import UpdatesPart, UpdatesRequest
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.health import health_fields, health_text
 from wc_observe.answers.threads import ListRequest
@@ -27,7 +25,7 @@ from wc_observe.answers.whoami import whoami_fields, whoami_text
 from wc_observe.callers.calls import CURRENT
 from wc_observe.callers.open_store import OpenStore, open_store
 from wc_observe.mcp.beyond.searchtool import SearchCall, search_all, search_store
-from wc_observe.mcp.forms import budget_of, json_result, markdown_result, short_result
+from wc_observe.mcp.forms import json_result, markdown_result, short_result
 from wc_observe.mcp.refusals import given_arguments, require_only, short_repr
 from wc_observe.mcp.toolspec import ToolSpec
 
@@ -39,7 +37,6 @@ WrittenOn = Annotated[str, Field(description="Written on this branch")]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
-Tokens = Annotated[int, Field(ge=0)]
 
 # How long a client waits for an index that is being built. After that, the answer says
 # how much is done.
@@ -49,7 +46,7 @@ _SINCE = "1d"
 # What a page of a thread takes.
 _PAGE_ARGUMENTS = (
     *("topic", "from_entry", "limit", "summary_only", "history", "code_branch"),
-    *("kind", "max_tokens"),
+    "kind",
 )
 
 
@@ -135,7 +132,6 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     history: History = False,  # noqa: FBT002
     code_branch: WrittenOn = "",
     kind: str = "",
-    max_tokens: Tokens = 0,
     offset: Annotated[
         int, Field(ge=0, description="Where to go on in a very long entry")
     ] = 0,
@@ -159,12 +155,7 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     store = _current_store()
     span = EntrySpan(from_entry, limit, summary_only, history, branch=code_branch)
     span = span._replace(kind=kind)
-    if max_tokens:
-        in_json = format == "json"
-        budget = budget_of(max_tokens, "read_thread", in_json=in_json)
-        page = budgeted.entry_page(store, topic, span, budget, in_json=in_json)
-    else:
-        page = entries.entry_page(store, topic, span)
+    page = entries.entry_page(store, topic, span)
     if format == "markdown":
         return markdown_result(entries.page_markdown(store, page))
     fields = entries.page_json(store, page)
@@ -197,7 +188,6 @@ def list_updates(
     since_iso: str = "",
     limit: Many = 50,
     code_branch: WrittenOn = "",
-    max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_updates`."""
@@ -208,17 +198,9 @@ def list_updates(
     news = updates.updates(
         store.overview, since, now, limit, branch=branch, open_engine=open_engine
     )
-    request = UpdatesRequest(since, times.since_id(since, now), limit, branch)
-    part = UpdatesPart(news)
-    if max_tokens:
-        in_json = format == "json"
-        budget = budget_of(max_tokens, "list_updates", in_json=in_json)
-        part = budgetednews.fitting(store, request, news, budget, in_json=in_json)
     if format == "markdown":
-        return markdown_result(search_answers.updates_markdown(store, since, *part))
-    fields = search_answers.updates_json(store, since, part.updates, part.left_out)
-    news = part.updates
-    return json_result(fields)
+        return markdown_result(search_answers.updates_markdown(store, since, news))
+    return json_result(search_answers.updates_json(store, since, news))
 
 
 def _start_time(since: str, since_iso: str) -> str:
@@ -284,18 +266,16 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     facets: Annotated[  # noqa: FBT002
         bool, Field(description="Count hits by author, kind, …")
     ] = False,
-    max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `search_threads`."""
-    arguments = given_arguments(search_threads, locals())
     about = Mentions(
         *(file, pr, commit, branch, kind, severity, author),
         *(_floor_id(since), _floor_id(until)),
     )
     criteria = Filter(ball=ball, status=status, tags=_tags(tag))
     question = Question(query, criteria, limit, cursor, about, words, sort)
-    call = SearchCall(question, facets, max_tokens, format, arguments)
+    call = SearchCall(question, facets, format)
     if scope == "all":
         return search_all(call)
     return search_store(_current_store(), call)

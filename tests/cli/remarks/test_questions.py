@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -323,9 +322,6 @@ def test_a_brief_of_many_questions_is_cut(repo: Here) -> None:
     assert out.count(" asks you") == 6
     assert "- and 2 more: wc list --open" in out
     assert repo.json("brief", *CODEX, env=SLOWLY)["question_count"] == 8
-    short = repo.ok("brief", "--budget", "90", *CODEX, env=SLOWLY).out
-    assert short.count(" asks you") < 6
-    assert re.search(r"- and \d more", short)
 
 
 def test_lost_status_files_of_questions_are_repaired(repo: Here) -> None:

@@ -296,7 +296,6 @@ def test_a_brief_at_a_persons_terminal_is_the_inbox_of_the_repository(
     ]
     # An agent gets the brief, at a terminal, too; and so does a pipe.
     assert _on_terminal(repo, 60, "dumb", "brief", *claude)[0].startswith("Watercooler")
-    assert _on_terminal(repo, 60, "dumb", "brief", "--budget", "900", as_agent="Pat")[0]
     assert repo.ok("brief", "--as", "Pat").out.startswith("Watercooler: you are Pat.")
 
 

@@ -90,7 +90,6 @@ READ_SCHEMA = answer_schema(
         "entry_count": INTEGER,
         "entries": LIST,
         "next_entry_index": INTEGER,
-        "left_out": LIST,
         "truncated": BOOLEAN,
     }
 )
@@ -162,7 +161,6 @@ UPDATES_SCHEMA = answer_schema(
         "since": TEXT,
         "entries": LIST,
         "next_since": TEXT,
-        "left_out": LIST,
         "threads": LIST,
         "more": INTEGER,
         "truncated": BOOLEAN,

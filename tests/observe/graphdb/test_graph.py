@@ -225,19 +225,6 @@ def test_what_is_written_during_a_walk_is_not_in_it(
         assert f"more-{client is plain}" not in {topic for _, topic, _ in found}
 
 
-def test_an_answer_about_all_repositories_is_as_long_as_it_may_be(
-    session: Session, plain: Session
-) -> None:
-    for client in (session, plain):
-        question = {"scope": "all", "query": "retries passkey", "max_tokens": 150}
-        text = client.text("search_threads", **question)
-        assert len(text) <= 600
-        assert 'search_threads(query="retries passkey", scope="all"' in text
-        assert "cursor=" in text
-        answer = client.json("search_threads", **question)
-        assert len(answer["hits"]) < answer["total"]
-
-
 def test_all_repositories_are_searched_by_meaning(
     app: Repo, shop: Repo, server: GraphServer
 ) -> None:

@@ -12,22 +12,15 @@ from wc_cli.agents.briefing.text import (
 from wc_cli.run.terminal.style import Style
 from wc_core.base.text import one_line
 from wc_core.reading.views.brief import LIMITS, Brief, BriefItem, BriefSection
-from wc_core.reading.views.budget.tokens import CHARACTERS_PER_TOKEN, Budget, too_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
-
-    class LengthOptions(Protocol):
-        """The options that limit a brief."""
-
-        max_tokens: int
-        budget: int
+    from typing import Any
 
 
-# Agents take fewer than 10,000 from a hook: https://code.claude.com/docs/en/hooks
-MAX_CHARACTERS = 9_999
+# About 1,500 tokens. Agents take fewer than 10,000 characters from a hook:
+# https://code.claude.com/docs/en/hooks
+MAX_CHARACTERS = 6_000
 # The least text of a thread besides its title, and of its last entry besides its
 # summary.
 _ITEM_FRAME, _WORDS_FRAME = len("-  · OPEN\n  > \n"), len("  > : \n")
@@ -38,57 +31,30 @@ _SHORTER = ((100, 100), (80, 80), (70, 60), (60, 40), (60, 0), (40, 0))
 _LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts", "approvals")
 
 
-def text_length(brief: Brief) -> int:
+def _text_length(brief: Brief) -> int:
     """Return the length of a brief as text, in characters."""
     plain = Style(color=False)  # colours are not characters
     return len(brief_text(brief, plain)) + 1
 
 
-def fit_to_options(
-    brief: Brief,
-    options: LengthOptions,
-    length_of: Callable[[Brief], int] = text_length,
-) -> Brief:
-    """Return the brief, cut to the requested number of tokens.
-
-    Raises InvalidInputError if ``max_tokens`` is too small for any brief of this store.
-    """
-    fitted = fit_brief(brief, most_characters(options), length_of)
-    if options.max_tokens:
-        budget, length = Budget(options.max_tokens), length_of(fitted)
-        if length > budget.characters:
-            raise too_small(budget, length)
-    return fitted
-
-
-def most_characters(options: LengthOptions) -> int:
-    """Return the greatest length of a brief with these options, in characters."""
-    tokens = options.max_tokens or options.budget
-    return tokens * CHARACTERS_PER_TOKEN if tokens else MAX_CHARACTERS
-
-
-def fit_brief(
-    brief: Brief, most: int, length_of: Callable[[Brief], int] = text_length
-) -> Brief:
-    """Return the brief, cut to ``most`` characters. Some parts stay even if they don't
-    fit: the viewer, the store's problems, and how much was left out."""
-    whole, has_words = brief, True
+def fit_brief(brief: Brief) -> Brief:
+    """Return the brief, cut to the most characters. Some parts stay even if they
+    don't fit: the viewer, the store's problems, and how much was left out."""
+    whole, has_words, most = brief, True, MAX_CHARACTERS
     for widths in _SHORTER:
         # Rendering takes a millisecond for each 20 threads.
-        if _least_length(brief) <= most and length_of(brief) <= most:
-            return brief if has_words else _with_words(brief, whole, most, length_of)
+        if _least_length(brief) <= most and _text_length(brief) <= most:
+            return brief if has_words else _with_words(brief, whole)
         brief, has_words = _shortened(brief, *widths), widths[1] > 0
-    while length_of(brief) > most:
+    while _text_length(brief) > most:
         smaller = _smaller(brief)
         if smaller == brief:
             return brief
         brief = smaller
-    return _with_words(brief, whole, most, length_of)
+    return _with_words(brief, whole)
 
 
-def _with_words(
-    brief: Brief, whole: Brief, most: int, length_of: Callable[[Brief], int]
-) -> Brief:
+def _with_words(brief: Brief, whole: Brief) -> Brief:
     """Returns the brief with the words of the last entries of as many threads as there
     is room for, the most important first."""
     worded = _shortened(whole, *_SHORTER[0])
@@ -96,7 +62,7 @@ def _with_words(
     while high - low > 1:
         middle = (low + high) // 2
         fuller = _first_with_words(brief, worded, middle)
-        if length_of(fuller) <= most:
+        if _text_length(fuller) <= MAX_CHARACTERS:
             low = middle
         else:
             high = middle

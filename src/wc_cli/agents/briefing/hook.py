@@ -52,8 +52,6 @@ if TYPE_CHECKING:
         """The command's options that a hook needs."""
 
         hook: str
-        max_tokens: int
-        budget: int
 
 
 # Output is printed last, so that a timeout never cuts it in half.
@@ -347,9 +345,7 @@ def _start(
             news = editnews.conflict_news(context, frozenset())
             view.save_session(session._replace(conflicts=news.keys))
     with _name_of_command(context, options.client) as note:
-        brief = gather_brief(context, late)
-        most = min(fitting.most_characters(options), fitting.MAX_CHARACTERS)
-        brief = fitting.fit_brief(brief, most)
+        brief = fitting.fit_brief(gather_brief(context, late))
         lines = (text.brief_text(brief, Style(color=False)), note())
     return "\n".join(filter(None, lines))
 

@@ -42,9 +42,7 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
         offered=_section(context, [held for held in balls if held.folder not in own]),
         questions=_questions(context, questions),
     )
-    words = text.brief_text(
-        fitting.fit_brief(brief, fitting.MAX_CHARACTERS), Style(color=False)
-    )
+    words = text.brief_text(fitting.fit_brief(brief), Style(color=False))
     topics = dict.fromkeys(arrival.held.topic for arrival in arrived)
     budget = _MAX_CHARACTERS // max(1, len(topics))
     quotes = [

@@ -10,7 +10,6 @@ from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import entrytext
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.text import one_line
-from wc_core.base.times import since_id
 from wc_core.reading.views import updates as update_views
 
 TYPE_CHECKING = False
@@ -24,32 +23,25 @@ if TYPE_CHECKING:
 @command(UpdatesOptions)
 def updates(context: Context, options: UpdatesOptions) -> None:
     """Show what happened."""
-    overview, now = context.overview, now_ms()
+    overview = context.overview
     news = update_views.updates(
         overview,
         options.since,
-        now,
+        now_ms(),
         options.limit,
         branch=options.branch.strip(),
         open_engine=lambda: context.search_engine(overview),
     )
-    remarks = "\n".join(_remarks(options, news))
-    fitting = None
-    if options.max_tokens:
-        from wc_cli.commands.reading import budgeted  # 2 ms, only for a budget
-
-        floor = since_id(options.since, now)
-        fitting = budgeted.fit_updates(context, options, news, floor, f"{remarks}\n")
     if options.json:
-        say_json(fitting.to_json() if fitting else news.to_json(context.store))
+        say_json(news.to_json(context.store))
         return
     style = output_style(context.env)
     lines = (
         entrytext.update_line(topic, items, style)
         for topic, items in update_views.joined(news.entries)
     )
-    say(fitting.text() if fitting else "\n".join(lines))
-    if remarks:
+    say("\n".join(lines))
+    if remarks := "\n".join(_remarks(options, news)):
         remark(remarks)
 
 

@@ -10,10 +10,7 @@ from wc_core.base.errors import InvalidInputError
 class ReadOptions(LocalTopicOptions, SpeakerOptions):
     """Show a thread, and mark it as read."""
 
-    usual = (
-        "--from --limit --new --peek --summary-only --max-tokens --raw "
-        "--history --as --json"
-    )
+    usual = "--from --limit --new --peek --summary-only --raw --history --as --json"
 
     start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
@@ -24,9 +21,6 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
     peek: bool = flag("--peek", help="Do not mark it as read.")
     summary_only: bool = flag(
         "--summary-only", help="The summary of each entry instead of its text."
-    )
-    max_tokens: int = number(
-        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )
     commits: bool = flag(
         "--commits", help="The commit of each entry instead of its text."
@@ -58,6 +52,3 @@ class UpdatesOptions(SpeakerOptions):
     )
     limit: int = number("--limit", "At most this many (0: all).", short="-n")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
-    max_tokens: int = number(
-        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
-    )

@@ -14,7 +14,7 @@ from wc_cli.run.options import (
     text,
     words,
 )
-from wc_cli.run.output import json_size, remark, say, say_json
+from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import entrytext
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.errors import InvalidInputError
@@ -71,9 +71,6 @@ class SearchOptions(FilterOptions):
         "Only after a time, an age (3h), a day (monday) or an entry's id.",
     )
     until: str = text("--until", "WHEN", "Only up to this time.")
-    max_tokens: int = number(
-        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
-    )
     facets: bool = flag(
         "--facets", help="Count the hits by status, ball, author and so on."
     )
@@ -120,32 +117,12 @@ def search(context: Context, options: SearchOptions) -> None:
     engine, style = context.search_engine(overview), output_style(context.env)
     meaning = context.meaning(overview)
 
-    def ask(most: int) -> Hits:
-        limited = question._replace(limit=most)
-        return find(engine, overview, limited, meaning)
-
-    def size(hits: Hits) -> int:
-        if options.json:
-            return json_size(hits.to_json(context.store, query))
-        return len(text_of(hits)) + len(_hits_remark(options, hits)) + 2
-
-    def text_of(hits: Hits) -> str:
-        counts = entrytext.facets_text(hits.facets, style)
-        return "\n".join(filter(None, (entrytext.hits_text(hits, style), counts)))
-
-    if options.max_tokens:
-        # 1 ms, only for a budget
-        from wc_core.reading.views.budget import hits as fitting
-        from wc_core.reading.views.budget.tokens import CALLS, Budget
-
-        budget = Budget(options.max_tokens, calls=CALLS)
-        hits = fitting.first_hits(ask, options.limit, size, budget)
-    else:
-        hits = ask(options.limit)
+    hits = find(engine, overview, question, meaning)
     if options.json:
         say_json(hits.to_json(context.store, query))
         return
-    say(text_of(hits))
+    counts = entrytext.facets_text(hits.facets, style)
+    say("\n".join(filter(None, (entrytext.hits_text(hits, style), counts))))
     remark(_hits_remark(options, hits))
 
 

@@ -58,11 +58,7 @@ def read(context: Context, options: ReadOptions) -> None:
     is_part = bool(
         left_out or branch or kind or options.summary_only or options.commits
     )
-    if options.max_tokens:
-        from wc_cli.commands.reading import budgeted  # 2 ms, only for a budget
-
-        is_part |= not budgeted.print_thread(context, options, span)
-    elif options.commits:
+    if options.commits:
         from wc_cli.commands.reading import commits  # 3 ms, only for commits
 
         commits.print_commits(context, span, in_json=options.json)

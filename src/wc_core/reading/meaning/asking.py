@@ -40,8 +40,6 @@ class Meaning:
         self._env = env
         self._note_missing = note_missing
         self._queries = queries
-        # A result within a budget is requested several times.
-        self._answers: dict[tuple[str, ...], Nearness] = {}
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
         """Returns an entry. Raises WcError if it no longer exists."""
@@ -54,12 +52,6 @@ class Meaning:
         """Returns how near the entries of some threads are to a query; of those up
         to the id ``newest``, if there is one. Raises nothing: the result has the
         problem."""
-        asked = (query, newest, *topics)
-        if asked not in self._answers:
-            self._answers[asked] = self._compute(query, topics, newest)
-        return self._answers[asked]
-
-    def _compute(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
         from wc_core.reading.meaning import models  # 1 ms, as below
 
         personal = preferences.load(self._env)

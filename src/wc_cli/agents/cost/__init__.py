@@ -1,4 +1,0 @@
-"""Records what the work of agents costs, from hooks.
-
-Uses `store` for bytes. Must not run a program or change anything but `.local/cost`.
-"""
