@@ -104,11 +104,6 @@ EXAMPLES = {
         "wc checklist login remove 2",
     ),
     "check-off": ("wc check-off login 1", "wc check-off login 1 --undo"),
-    "budget": (
-        "wc budget signup 200k",
-        "wc budget signup",
-        "wc budget signup --remove",
-    ),
     "plan": ("echo '- tokens: Rotate the tokens (after signup)' | wc plan - --yes",),
     "gate": (
         "wc gate signup --until 2d --human Pat",
@@ -119,7 +114,7 @@ EXAMPLES = {
     "inbox": ("wc inbox", "wc inbox --not app --json"),
     "enrich": ("wc enrich --dry-run", "wc enrich login --limit 20"),
     "notify": ("wc notify", "wc notify --json"),
-    "ready": ("wc ready", "wc ready --mine --json"),
+    "ready": ("wc ready", "wc ready --mine --json", "wc ready logout"),
     "why": ("wc why logout",),
     "tree": ("wc tree", "wc tree logout --json"),
     "tag": ("wc tag login +urgent +auth", "wc tag login -urgent"),
@@ -148,7 +143,6 @@ EXAMPLES = {
         "wc stats login",
         "wc stats --all",
         "wc stats --stale-after 36h --json",
-        "wc stats --cost",
     ),
     "import": (
         "wc import login.json --dry-run",

@@ -62,7 +62,7 @@ UNDERSTOOD = (
     Guess("config ball.enforce refuse", "refuse", "config get ball.enforce"),
     Guess("tag login", "small"),
     Guess("tag login urgent", "urgent", "tag login"),
-    Guess("budget login 200k", "200", "budget login"),
+    Guess("ready login", "login"),
     Guess("gate slow --until friday", r"\d+: closed", "gate slow"),
     Guess("wake off --until friday", "off until", "wake"),
     # Options of other tools.

@@ -176,7 +176,7 @@ MISTAKES = (
     Mistake("guidance", ("wc guidance add --on handoff 'Run the tests first.'",)),
     Mistake("guidance remove", ("wc guidance list",)),
     Mistake("config get nope", ("wc config list",)),
-    Mistake("budget nope", ("wc list",)),
+    Mistake("ready login --anyway", ("wc ready login",)),
     Mistake("reopen old", ("wc set-status old OPEN",)),
     Mistake("next", ("wc ready",)),
     Mistake("decisions", ("wc search --kind decision",)),

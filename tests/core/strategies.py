@@ -122,7 +122,7 @@ KNOWN_KEYS = frozenset(
             kind="note", severity="low", asks="x", answers="y",
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
-            gates=(GateChange("add"),), budget=1, outcome="approved",
+            gates=(GateChange("add"),), outcome="approved",
             approved_commit="a" * 40,
             landing=Landing("main", "b", "t", "c"),
             line_refs=(LineRef("x", 1, 1),),
@@ -211,7 +211,6 @@ entries = st.builds(
     items_removed=references,
     items_checked=references,
     items_unchecked=references,
-    budget=st.none() | st.integers(0, 1 << 40),
     outcome=texts,
     approved_commit=st.sampled_from(("", "a" * 40, "b" * 64)),
     landing=st.just(NO_LANDING) | landings,
@@ -247,7 +246,7 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"items_checked": item_ids, "items_unchecked": item_ids}),
     st.fixed_dictionaries({"items_removed": item_ids}),
     st.fixed_dictionaries({"gates": gate_changes}),
-    st.fixed_dictionaries({"budget": st.sampled_from((0, 1, 200_000))}),
+    st.sampled_from((0, 1, 200_000, -1, "1")).map(lambda n: {"extra": {"budget": n}}),
     st.fixed_dictionaries({"outcome": st.sampled_from((*OUTCOMES, "later"))}),
     st.fixed_dictionaries(
         {"outcome": st.just(APPROVED), "approved_commit": st.just("a" * 40)}

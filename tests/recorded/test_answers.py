@@ -49,7 +49,6 @@ why release
 why news
 tree
 ready
-budget login
 gate release
 checklist login
 read login --peek
@@ -123,7 +122,6 @@ checklist fresh add One Two
 check-off fresh 1
 gate fresh --human Pat
 gate imported --pass 1
-budget fresh 100k
 plan -
 amend fresh -m Fresher
 retract fresh

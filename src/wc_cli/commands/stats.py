@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from wc_core.people.cost import ledger
-
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import localtopic
@@ -11,23 +9,18 @@ from wc_cli.run.options import argument, command, flag, number, text
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import render
 from wc_cli.run.terminal.style import output_style
-from wc_core.base.errors import InvalidInputError, WcError
-from wc_core.base.lean.contextlib import suppress
-from wc_core.base.phrases import Table
+from wc_core.base.errors import InvalidInputError
 from wc_core.base.text import one_line
-from wc_core.base.times import span
 from wc_core.ledger.threads.model import holder_text
 from wc_core.reading.views import history, stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from wc_core.base.phrases import Table
     from typing import Any
-
-    from wc_core.people.cost.ledger import CostRow
 
     from wc_cli.run.context import Context
     from wc_cli.run.terminal.style import Style
-    from wc_core.ledger.threads.reader import StoreReader
 
 
 class StatsOptions(SpeakerOptions):
@@ -46,9 +39,6 @@ class StatsOptions(SpeakerOptions):
         "--stale-after",
         "AGE",
         f"For figures of all: when a ball is stale (default: {stats.STALE_AFTER}).",
-    )
-    cost: bool = flag(
-        "--cost", help="What agents have spent: tokens, turns, time (on this machine)."
     )
     limit: int = number(
         "--limit",
@@ -69,10 +59,7 @@ def show_stats(context: Context, options: StatsOptions) -> None:
         _fill_if_only(context, options)
     stale_ms = stats.stale_after_ms(options.stale_after or stats.STALE_AFTER)
     style = output_style(context.env)
-    if options.cost:
-        fields = _cost_json(context, options)
-        lines = cost_lines(fields, style)
-    elif options.topic is not None:
+    if options.topic is not None:
         fields = _history_json(context, options)
         lines = history_lines(fields, style)
     else:
@@ -88,7 +75,7 @@ def show_stats(context: Context, options: StatsOptions) -> None:
 
 
 def _is_about_all(options: StatsOptions) -> bool:
-    return bool(options.all or options.cost or options.stale_after or options.json)
+    return bool(options.all or options.stale_after or options.json)
 
 
 def _fill_if_only(context: Context, options: StatsOptions) -> None:
@@ -99,44 +86,6 @@ def _fill_if_only(context: Context, options: StatsOptions) -> None:
     threads = localtopic.prompt_threads(context)
     if len(threads) == 1:
         options.topic = threads[0].topic
-
-
-def _cost_json(context: Context, options: StatsOptions) -> dict[str, Any]:
-    reader = context.reader
-    topic = reader.find(options.topic) if options.topic is not None else ""
-    rows = ledger.rows(ledger.all_costs(reader.layout))
-    rows = [row for row in rows if not topic or row.topic == topic]
-    shown = rows[: options.limit or None]
-    fields: dict[str, Any] = {
-        "store": context.store,
-        "cost": [_named(reader, row).to_json() for row in shown],
-    }
-    if len(shown) < len(rows):
-        fields["truncated"] = True
-    return fields
-
-
-def _named(reader: StoreReader, row: CostRow) -> CostRow:
-    """A row with its thread's current name."""
-    with suppress(WcError):  # its cost remains even if the thread is gone
-        return row._replace(topic=reader.snapshot(row.topic).state.name)
-    return row
-
-
-def cost_lines(fields: dict[str, Any], style: Style) -> list[str]:
-    """Return the cost shape as lines: a row for each thread and agent."""
-    head = ("THREAD", "AGENT", "TOKENS", "OUTPUT", "FROM CACHE", "TURNS", "TIME")
-    rows = tuple(map(_cost_row, fields["cost"]))
-    if not rows:
-        return ["Nothing was counted on this machine: only agents' hooks count."]
-    return render.table_lines(Table(head, rows), style)
-
-
-def _cost_row(row: dict[str, Any]) -> tuple[str, ...]:
-    tokens = row["tokens"]
-    counts = (tokens["total"], tokens["output"], tokens["cache_read"], row["turns"])
-    figures = (f"{number:,}" for number in counts)
-    return (row["topic"] or "-", row["agent"], *figures, span(row["seconds"]))
 
 
 def _history_json(context: Context, options: StatsOptions) -> dict[str, Any]:

@@ -54,7 +54,6 @@ COMMANDS: dict[str, Command] = {
     "checklist": Command("commands.plan.checklists:checklist", WRITING, agents=True),
     "check-off": Command("commands.plan.checklists:check_off", WRITING, agents=True),
     "plan": Command("commands.plan.plans:plan", WRITING, agents=True),
-    "budget": Command("commands.session.budget:budget", WRITING),
     "gate": Command("commands.plan.gates:gate", WRITING),
     "ready": Command("commands.plan.readiness:ready", READING, agents=True),
     "why": Command("commands.plan.readiness:why", READING, agents=True),
@@ -130,6 +129,7 @@ ALIASES = {
 # Words that people try, and what to type instead. They are no commands, but `wc`
 # answers them; TOPIC stands for the word after it.
 INSTEAD = {
+    "budget": "wc config --global set run.AGENT COMMAND",
     "graph": "wc neighbors FILE",
     "reopen": "wc set-status TOPIC OPEN",
     "undo": "wc retract TOPIC",

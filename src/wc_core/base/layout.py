@@ -309,11 +309,6 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/landing"
 
     @property
-    def cost(self) -> str:
-        """The folder with what each agent's session has cost."""
-        return f"{self.local}/cost"
-
-    @property
     def claims_index(self) -> str:
         """The claims as last read, see `wc_core.edits.claims.book`."""
         return f"{self.local}/claims/index.json"

@@ -150,7 +150,7 @@ def causes(thread: Thread, since: str) -> Iterator[Entry]:
     for entry in thread.entries:
         is_opened = bool(entry.status) and entry.status != status
         is_opened = is_opened and status in {CLOSED, BLOCKED}
-        is_opened = is_opened or bool(entry.gates or entry.links_removed)
+        is_opened = is_opened or entry.may_release
         if entry.id == since or (is_later and is_opened):
             yield entry
         status = entry.status or status

@@ -41,7 +41,6 @@ RUNS: dict[str, str] = {
     "checklist": "checklist own{n} add Step",
     "check-off": "check-off own{n} 1",
     "gate": "gate own{n} --pr 1",
-    "budget": "budget own{n} 200k",
     "plan": "plan plan{n}.md --yes",
     "ready": "ready",
     "why": "why own{n}",

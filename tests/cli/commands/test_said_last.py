@@ -19,7 +19,6 @@ UPKEEP = (
     ("set-status", "login", "BLOCKED"),
     ("checklist", "login", "add", "Write tests"),
     ("check-off", "login", "1"),
-    ("budget", "login", "5000"),
     ("gate", "login", "--until", "2126-12-24"),
     ("rename", "login", "signin"),
     ("ack", "login"),

@@ -31,7 +31,6 @@ def repo(machine: Machine) -> Here:
         ("retract slow", "#0 retracted"),
         ("amend slow -m Fast", "#0 amended"),
         ("move slow elsewhere", "moved to elsewhere"),
-        ("budget slow 200k", "budget 200,000 tokens"),
         ("set-status slow BLOCKED", "BLOCKED"),
         ("take slow why --as Codex", "ball: Pat → Codex (Pat)"),
     ],

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
+from tests.cli.plan.test_older import set_budget
 from tests.cli.runs.running import (
     FOUND,
     SECONDS,
@@ -44,9 +45,6 @@ from wc_cli.run.context import Context
 from wc_core.attention.runs import records
 from wc_core.base import processes
 from wc_core.base.layout import Layout
-from wc_core.people.cost import ledger
-from wc_core.people.cost.ledger import SessionCost, Spent
-from wc_core.people.cost.usage import Usage
 from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
@@ -547,48 +545,13 @@ def test_a_foreign_loop_is_left_alone(repo: Repo) -> None:
     assert (place / ".claude/loop-state.json").read_text() == foreign
 
 
-def spend(repo: Repo, tokens: int) -> None:
-    """Count tokens for the thread, as the hook of a client does."""
-    cost = SessionCost("Codex (Pat)").with_spent("login", Spent(Usage(input=tokens)))
-    folder = repo.store / ".local/cost"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "codex:1").write_bytes(ledger.encode(cost))
-
-
-def test_a_budget_that_is_spent_starts_nobody(repo: Repo) -> None:
+def test_a_budget_of_an_older_wc_starts_nobody(repo: Repo) -> None:
     ask_for(repo, "login", "done")
-    repo.ok("budget", "login", "10")
-    spend(repo, 9)
+    set_budget(repo, "login", 200_000)
+    (row,) = plan(repo)["waiting"]
+    assert row["reason"] == "waits for a budget of an older wc"
+    repo.ok("ready", "login", "--anyway")
     assert len(plan(repo)["start"]) == 1
-    spend(repo, 10)
-    assert [row["reason"] for row in plan(repo)["waiting"]] == ["its budget is spent"]
-
-
-def test_a_budget_ends_a_run(repo: Repo, running: list[Running]) -> None:
-    ask_for(repo, "login", "hang")
-    repo.ok("budget", "login", "10")
-    running.append(one := Running(repo, "--once", "--json"))
-    one.until("started")
-    spend(repo, 12)
-    assert one.close() == 0
-    ended = json.loads(one.told.splitlines()[-1])
-    assert (ended["text"], ended["tokens"]) == ("stopped: its budget is spent", 12)
-    assert state(repo, "login")["ball"] == "Pat"
-    assert titles(repo, "login")[-1] == "The budget is spent: 12 of 10 tokens"
-
-
-def test_each_of_several_runs_is_held_to_its_budget(
-    repo: Repo, running: list[Running]
-) -> None:
-    for topic in ("first", "login"):
-        ask_for(repo, topic, "hang")
-        repo.ok("budget", topic, "10")
-    running.append(one := Running(repo, "--json"))
-    one.until('"started","topic":"login"')
-    spend(repo, 12)
-    one.until("stopped: its budget is spent")
-    one.process.send_signal(signal.SIGTERM)
-    assert one.close() == 0
 
 
 def test_a_signal_that_is_ignored_stays_so(repo: Repo, running: list[Running]) -> None:

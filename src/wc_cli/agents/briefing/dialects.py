@@ -156,8 +156,8 @@ _PLAIN = Dialect("")
 
 class HookInput(NamedTuple):
     """A client's input to a hook: folder, session, whether the agent is only running
-    because a hook made it continue, the tool that it calls, the sub-agent that calls
-    it, if any, and the path of its transcript."""
+    because a hook made it continue, the tool that it calls, and the sub-agent that
+    calls it, if any."""
 
     folder: str = ""
     session: str = ""
@@ -165,7 +165,6 @@ class HookInput(NamedTuple):
     tool: str = ""
     arguments: Mapping[str, Any] = MappingProxyType({})
     subagent: str = ""
-    transcript: str = ""
 
 
 def dialect_of(client: str) -> Dialect:
@@ -215,7 +214,7 @@ def parse_input(data: bytes) -> HookInput:
     )
     # Cursor counts how often it continued: loop_count.
     again = bool(fields.get("stop_hook_active")) or bool(fields.get("loop_count"))
-    arguments, transcript = fields.get("tool_input"), fields.get("transcript_path")
+    arguments = fields.get("tool_input")
     return HookInput(
         folder,
         session,
@@ -223,7 +222,6 @@ def parse_input(data: bytes) -> HookInput:
         tool,
         arguments if isinstance(arguments, dict) else {},
         str(fields.get("agent_id") or ""),
-        transcript if isinstance(transcript, str) else "",
     )
 
 

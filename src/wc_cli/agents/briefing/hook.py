@@ -13,7 +13,7 @@ import sys
 import time
 
 from wc_cli.agents.briefing import dialects, editnews, sessions
-from wc_cli.agents.briefing.dialects import PROMPT, START, STOP
+from wc_cli.agents.briefing.dialects import PROMPT, START
 from wc_cli.agents.briefing.gather import deadline, gather_brief, limit_ms
 from wc_cli.agents.briefing.sessionnews import (
     SessionView,
@@ -104,8 +104,6 @@ def answer_hook(context: Context, options: HookOptions) -> None:
         return
     try:
         with _within(seconds * _GRACE):
-            if not (is_tool or hook_input.subagent):
-                _record_cost(session, options, hook_input, goes_on=bool(reply))
             # Last, because it would slow this process down.
             if _may_follow_edits(options.hook, hook_input):
                 editnews.start_radar(session, may_fork=context.owns_process)
@@ -139,30 +137,6 @@ def _note_failure(options: HookOptions, error: Exception) -> None:
     if sys.stderr.isatty():
         reason = one_line(str(error)) or type(error).__name__
         remark(f"wc: brief --hook {options.hook}: {reason}")
-
-
-def _record_cost(
-    context: Context,
-    options: HookOptions,
-    hook_input: dialects.HookInput,
-    *,
-    goes_on: bool,
-) -> None:
-    """Record what the session has spent since its last hook."""
-    if not context.place.exists:
-        return
-    from wc_cli.agents.cost import recording  # 4 ms, after the answer; tools need none
-
-    call = recording.HookCall(
-        int(time.time() * 1000),
-        hook_input.transcript,
-        begins=options.hook == PROMPT,
-        ends=options.hook == STOP,
-        again=hook_input.again,
-        goes_on=goes_on,
-    )
-    session = f"{options.client}:{hook_input.session}"
-    recording.record(context, session, call, deadline(context))
 
 
 def session_context(

@@ -7,10 +7,10 @@ from wc_cli.edits.landing.building import REBASE
 from wc_core.base.names import parse
 from wc_core.base.phrases import counted
 from wc_core.base.text import clean, command_line, one_line
+from wc_core.ledger.threads import counterparts
 from wc_core.ledger.threads.landings import CHECK, CONFLICT, Landing
 from wc_core.ledger.threads.model import CLOSED, OPEN
 from wc_core.ledger.threads.proposals import Draft
-from wc_core.people.cost import budgets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def landed_draft(state: State, record: LandingRecord) -> Draft:
 def person_of(context: Context, state: State) -> str:
     """Return the person who asked for a thread, or whose agent asked."""
     directory = context.settings.directory
-    return budgets.person_for(state, context.identity.name, directory)
+    return counterparts.person_for(state, context.identity.name, directory)
 
 
 def author_of_branch(

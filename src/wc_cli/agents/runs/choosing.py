@@ -28,7 +28,6 @@ from wc_core.ledger.provenance import RUN, Provenance, may
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, State
 from wc_core.people.activity import loops
 from wc_core.people.activity.statefile import StateFiles
-from wc_core.people.cost import budgets, ledger
 from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
@@ -233,9 +232,6 @@ class Chooser:
         for question in state.questions:
             if state.ball is None or not directory.same(question.asked, state.ball):
                 yield f"it waits for an answer from {question.asked}"
-        rows = ledger.rows(ledger.all_costs(self.layout)) if state.budget else ()
-        if state.budget and budgets.spent(rows, state.topic) >= state.budget:
-            yield "its budget is spent"
 
     @staticmethod
     def _check_ball(state: State, at: Context, holder: str | None) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 
-from wc_cli.agents.cost.recording import note_if_spent
 from wc_cli.agents.runs import commands, ending
 from wc_cli.run.context import Context
 from wc_core.attention.runs.records import ASKED, FAILED, PASSED, STOPPED, RunRecord
@@ -50,15 +49,12 @@ def decide(chooser: Chooser, run: Run, reason: str, *, is_interrupted: bool) -> 
     write that. ``is_interrupted``: the person has stopped it. Raises what an entry
     raises."""
     record = run.record
-    before = _context_of(record, run.at.cwd, chooser)
-    is_spent = _is_budget_spent(before, record.topic)
-    at = Context(before.env, before.cwd, before.asked)
+    at = _context_of(record, run.at.cwd, chooser)
     outcome = _outcome_of(at, record)
     if outcome.state in {PASSED, ASKED}:
-        text = "stopped: its budget is spent" if is_spent else outcome.text
         status = _loop_status(at, outcome)
         record = record._replace(state=outcome.state)
-        return ending.conclude(chooser.layout, record, text, run.title, status)
+        return ending.conclude(chooser.layout, record, outcome.text, run.title, status)
     changed: list[str] = []
     with contextlib.suppress(WcError):
         changed = chooser.places.changed(record.worktree)
@@ -115,15 +111,6 @@ def _outcome_of(at: Context, record: RunRecord) -> RunOutcome:
     if not at.viewer.holds(state.ball):
         return RunOutcome(PASSED, state, f"passed to {state.ball}")
     return RunOutcome(FAILED, state, "ended with the ball")
-
-
-def _is_budget_spent(at: Context, topic: str) -> bool:
-    """Return whether a thread's budget is spent; then record that, and its ball goes to
-    a person."""
-    try:
-        return note_if_spent(at, topic)
-    except WcError:
-        return False
 
 
 def _is_rate_limit(lines: Sequence[str]) -> bool:

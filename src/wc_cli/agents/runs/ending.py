@@ -12,9 +12,9 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import span
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads import counterparts
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.ledger.threads.proposals import Draft
-from wc_core.people.cost import budgets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def give_to_person(at: Context, record: RunRecord, changed: Sequence[str]) -> st
     who has it then. Raises what a handoff raises."""
     state = at.reader.snapshot(record.topic).state
     me, directory = at.identity.name, at.settings.directory
-    person = budgets.person_for(state, me, directory)
+    person = counterparts.person_for(state, me, directory)
     draft = Draft(
         record.topic,
         "handoff",
@@ -108,8 +108,6 @@ def _report(at: Context, record: RunRecord, changed: Sequence[str]) -> Iterator[
     if status is not None and status < 0:
         ended = f"ended by signal {-status}"
     facts = [ended, f"after {span(seconds)}"]
-    if record.tokens:
-        facts.append(f"{record.tokens:,} tokens")
     if record.tries > 1:
         facts.append(f"started {counted(record.tries, 'time')}")
     yield f"- {', '.join(facts)}"

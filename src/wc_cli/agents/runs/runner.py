@@ -310,7 +310,6 @@ class Runner:
             "try": record.tries,
             "pid": record.pid or None,
             "exit_status": record.exit_status,
-            "tokens": record.tokens or None,
             "session": record.session or None,
             "address": record.address or None,
         }

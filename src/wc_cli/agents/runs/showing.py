@@ -44,7 +44,6 @@ _COLUMNS = {
     "worktree": {"max_width": 32},
     "state": {},
     "time": _NUMBER,
-    "tokens": _NUMBER,
     "last line": {"ratio": 1},
 }
 _REDRAW_SECONDS = 1.0
@@ -150,10 +149,8 @@ def event_line(event: RunEvent, env: Mapping[str, str]) -> str:
     text = event.text
     if worktree := event.fields.get("worktree"):
         text = text.replace(worktree, shown_path(worktree, env))
-    tokens = event.fields.get("tokens")
-    ending = f" · {tokens:,} tokens" if tokens else ""
     agent = _short(event.agent, event.topic)
-    return one_line(f"{mark} {event.topic} · {agent} · {text}{ending}")
+    return one_line(f"{mark} {event.topic} · {agent} · {text}")
 
 
 def _short(agent: str, topic: str) -> str:
@@ -188,7 +185,6 @@ def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> dict[str, str]:
     """Return what the columns say about a run."""
     record = run.record
     seconds = max(0, int(time.time() - record.started_ms / 1000))
-    spent = runner.watcher.tokens_of(run)
     lines = RunOutput.of(runner.layout, record.topic, env).last_lines(1)
     again = "again" if record.tries > 1 else ""
     return {
@@ -197,7 +193,6 @@ def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> dict[str, str]:
         "worktree": one_line(os.path.basename(record.worktree)),
         "state": "ending" if runner.is_interrupted else again,
         "time": span(seconds),
-        "tokens": f"{spent:,}" if spent else "",
         "last line": one_line(" ".join(lines)),
     }
 

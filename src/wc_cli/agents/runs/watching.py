@@ -11,7 +11,6 @@ from wc_cli.agents.runs.output import RunOutput
 from wc_cli.ledger.clock import now_ms
 from wc_core.base.times import span
 from wc_core.base.values import NamedTuple
-from wc_core.people.cost import budgets, ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,24 +22,19 @@ if TYPE_CHECKING:
     from wc_core.attention.runs.records import RunRecord
     from wc_core.base.layout import Layout
 
-# Between two looks at what was spent.
-_COUNT_SECONDS = 1.0
 # After an interrupt, an agent has so many seconds to end its turn.
 _GRACE_SECONDS = 15.0
 
 
 class Run(NamedTuple):
     """A run that is watched: its record, its process, the agent's context, the thread's
-    title and budget (0: none), when it must end (on the monotonic clock), and what had
-    been spent before."""
+    title, and when it must end (on the monotonic clock)."""
 
     record: RunRecord
     process: AgentProcess
     at: Context
     title: str
-    budget: int
     end: float
-    tokens_before: int
 
     @property
     def topic(self) -> str:
@@ -63,7 +57,7 @@ class RunWatcher:
         self._env = env
         self._seconds = seconds
         self._cloud_seconds = cloud_seconds
-        self._stop_at = self._counted_at = 0.0
+        self._stop_at = 0.0
         # By their topics.
         self.runs: dict[str, Run] = {}
 
@@ -76,9 +70,7 @@ class RunWatcher:
             started.process,
             started.at,
             thread.title,
-            thread.budget,
             time.monotonic() + self._seconds_of(record) - elapsed,
-            self._spent_on(record.topic) - record.tokens,
         )
         loopfile.write(record, thread.title, "running", now_ms())
 
@@ -92,9 +84,6 @@ class RunWatcher:
             for run in self.runs.values():
                 run.process.send(signal.SIGINT)
         is_over = interrupts > 1 or bool(self._stop_at and now >= self._stop_at)
-        counts = now - self._counted_at >= _COUNT_SECONDS
-        if counts:
-            self._counted_at = now
         for run in [*self.runs.values()]:
             self._output_of(run).limit()
             end_if_named(run.at, run.record, run.process)
@@ -102,37 +91,19 @@ class RunWatcher:
                 yield self._end(run), ""
             elif is_over:
                 run.process.send(signal.SIGKILL)
-            elif not interrupts and (reason := self._excess(run, counts=counts)):
-                yield self._end(run), reason
-
-    def _excess(self, run: Run, *, counts: bool) -> str:
-        """Return why a run is to be ended, or nothing: it has taken too long, or, if it
-        ``counts`` what was spent, its budget is spent."""
-        if time.monotonic() >= run.end:
-            return f"took longer than {span(int(self._seconds_of(run.record)))}"
-        if counts and 0 < run.budget <= self._spent_on(run.topic):
-            return "has spent its budget"
-        return ""
+            elif not interrupts and now >= run.end:
+                seconds = int(self._seconds_of(run.record))
+                yield self._end(run), f"took longer than {span(seconds)}"
 
     def _end(self, run: Run) -> Run:
         """End what is left of a run, and stop watching it."""
         del self.runs[run.topic]
         run.process.end_group()
         self._output_of(run).finish()
-        record = run.record._replace(
-            ended_ms=now_ms(),
-            exit_status=run.process.exit_status,
-            tokens=self.tokens_of(run),
+        status = run.process.exit_status
+        return run._replace(
+            record=run.record._replace(ended_ms=now_ms(), exit_status=status)
         )
-        return run._replace(record=record)
-
-    def tokens_of(self, run: Run) -> int:
-        """Return the tokens that a run has taken so far, 0 if that is unknown."""
-        return max(0, self._spent_on(run.topic) - run.tokens_before)
-
-    def _spent_on(self, topic: str) -> int:
-        """Return the tokens that were spent on a thread on this machine."""
-        return budgets.spent(ledger.rows(ledger.all_costs(self._layout)), topic)
 
     def _seconds_of(self, record: RunRecord) -> float:
         return self._cloud_seconds if record.is_cloud else self._seconds

@@ -9,6 +9,10 @@ from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import plan as plan_rendering
 from wc_cli.run.terminal import render
 from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.names import parse
+from wc_core.ledger.planning.gates import stopped_by_older
+from wc_core.ledger.threads.proposals import Draft
 from wc_core.reading.views import planning
 from wc_core.reading.views.rows import Filter
 
@@ -21,8 +25,13 @@ if TYPE_CHECKING:
 
 class ReadyOptions(SpeakerOptions):
     """List the threads that you can go on with: open, the ball yours or free, and not
-    waiting for an open thread; or with a question to you."""
+    waiting for an open thread; or with a question to you. With TOPIC, show why it is
+    not ready."""
 
+    topic: str = argument("TOPIC", "Only this thread.", complete="topic", default="")
+    anyway: bool = flag(
+        "--anyway", help="With TOPIC: no longer wait for a budget of an older wc."
+    )
     mine: bool = flag("--mine", help="Only threads that wait for you.")
 
 
@@ -42,7 +51,14 @@ class TreeOptions(SpeakerOptions):
 
 @command(ReadyOptions)
 def ready(context: Context, options: ReadyOptions) -> None:
-    """List what is ready."""
+    """List what is ready, or show why a thread is not."""
+    if options.topic:
+        if options.anyway:
+            _end_older_stop(context, options.topic)
+        _show_chain(context, options.topic, in_json=options.json)
+        return
+    if options.anyway:
+        raise InvalidInputError("--anyway is about a thread.", "Name it: TOPIC")
     context.remember()
     criteria = Filter(due=options.mine, ready=True)
     page = context.overview.page(criteria, 0)
@@ -57,9 +73,34 @@ def ready(context: Context, options: ReadyOptions) -> None:
 @command(WhyOptions)
 def why(context: Context, options: WhyOptions) -> None:
     """Show why a thread is not ready."""
-    topic = context.reader.find(options.topic)
-    chain = planning.chain_of(context.overview.plan(), topic)
-    if options.json:
+    _show_chain(context, options.topic, in_json=options.json)
+
+
+def _end_older_stop(context: Context, topic: str) -> None:
+    """Let a thread go on that an older wc stopped."""
+    state = context.reader.snapshot(context.reader.find(topic)).state
+    stop = stopped_by_older(state.gates)
+    if not stop:
+        raise ConflictError(
+            f"{state.name} is not stopped by an older wc.",
+            f"Nothing was written. See what it waits for: wc ready {state.name}",
+        )
+    is_agents = state.ball is None or context.settings.directory.is_agent(
+        parse(state.ball)
+    )
+    if not context.is_person or not (is_agents or context.viewer.holds(state.ball)):
+        raise ConflictError(
+            f"{state.name} waits for {stop}; only a person who has its ball, or whose "
+            "agent has it, ends that.",
+            f"Ask them to type: wc ready {state.name} --anyway",
+        )
+    draft = Draft(state.topic, "ack", f"No longer waits for {stop}", anyway=True)
+    context.writer().write(draft, context.source)
+
+
+def _show_chain(context: Context, topic: str, *, in_json: bool) -> None:
+    chain = planning.chain_of(context.overview.plan(), context.reader.find(topic))
+    if in_json:
         say_json({"store": context.store} | chain.to_json())
         return
     say(plan_rendering.chain_text(chain, output_style(context.env)))

@@ -30,11 +30,10 @@ from wc_core.ledger.planning import unlanded
 from wc_core.ledger.planning.landing import LandingBranches, counted_review
 from wc_core.ledger.planning.nextmoves import APPROVE, LAND, NextMove
 from wc_core.ledger.provenance import HERE, Provenance
-from wc_core.ledger.threads import settings
+from wc_core.ledger.threads import counterparts, settings
 from wc_core.ledger.threads.gates import PASS, PR
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.lookup.index import overview
-from wc_core.people.cost import budgets
 from wc_core.people.identity import resolve
 
 TYPE_CHECKING = False
@@ -161,7 +160,7 @@ class _Branches:
         origin = self._provenance.of(thread, latest.id)
         is_agents = bool(review.run_by) or self._directory.is_agent(parse(review.by))
         if is_agents or (origin.kind == HERE and not origin.by_person):
-            person = budgets.person_for(state, self._user, self._directory)
+            person = counterparts.person_for(state, self._user, self._directory)
             return NextMove(APPROVE, person, latest.id, review.by_text)
         newer = missing.of(tip) - missing.of(review.commit)
         is_there = review.commit in missing.of(tip)

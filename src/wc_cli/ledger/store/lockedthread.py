@@ -116,8 +116,6 @@ class Written(NamedTuple):
             deed = f"renamed {self.before.name} → {entry.new_topic}"
         elif entry.action == "move":
             deed = f"moved to {entry.thread_branch}"
-        elif entry.action == "budget":
-            deed = f"budget {entry.budget:,} tokens" if entry.budget else "no budget"
         elif entry.action in CORRECTIONS:
             ids = [item.id for item in self.entries]
             number = ids.index(entry.supersedes) if entry.supersedes in ids else "?"

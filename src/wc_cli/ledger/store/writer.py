@@ -36,6 +36,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration.keys import NO_RULES
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE, NAMED, PLAIN
+from wc_core.ledger.planning.gates import ended_fields
 from wc_core.ledger.threads import aliases, codec, folding, model, moves
 from wc_core.ledger.threads.model import CLOSED, QUESTION, Entry
 from wc_core.ledger.threads.reader import StoreReader
@@ -43,6 +44,7 @@ from wc_core.ledger.threads.reader import StoreReader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from wc_cli.ledger.store.lockedthread import LockedThread
     from wc_core.ledger.git.authorship import Authorship
@@ -411,7 +413,6 @@ class StoreWriter:
             items_checked=draft.items_checked,
             items_unchecked=draft.items_unchecked,
             gates=draft.gates,
-            budget=draft.budget,
             outcome=draft.outcome,
             approved_commit=draft.approved_commit,
             landing=draft.landing,
@@ -431,7 +432,16 @@ class StoreWriter:
             run_by=self._run_by(draft),
             asks=draft.asks,
             answers=draft.answers,
+            extra=self._ended(draft, thread.state),
         )
+
+    def _ended(self, draft: Draft, state: model.State) -> Mapping[str, Any]:
+        """What an entry says besides if a person goes on with a thread that an older wc
+        stopped, or sets its status."""
+        if not state.gates or not (draft.anyway or draft.action == "set_status"):
+            return {}
+        is_person = self.author.identity.person and not self.author.process_agent()
+        return ended_fields(state.gates) if is_person else {}
 
     def _run_by(self, draft: Draft) -> str:
         """The agent whose process gives an outcome of a review under a person's name;

@@ -37,9 +37,8 @@ def can_cause(entry: Entry) -> bool:
     what the thread waits for."""
     is_move = entry.ball is not None or bool(entry.status)
     names = entry.thread_branch or entry.new_topic
-    waits = entry.gates or entry.links_removed
     words = entry.outcome or entry.asks or entry.supersedes
-    return is_move or bool(names or waits or words)
+    return is_move or entry.may_release or bool(names or words)
 
 
 def record(layout: Layout, topic: str, line: bytes, *, by_person: bool) -> bool:

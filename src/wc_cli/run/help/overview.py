@@ -62,7 +62,7 @@ _GROUPS = {
         "stats seen inbox wait wake worktrees",
     ),
     "planning": _group(
-        "Plan", "ready why tree plan link unlink block checklist check-off gate budget"
+        "Plan", "ready why tree plan link unlink block checklist check-off gate"
     ),
     "edits": _group(
         "Edit files together",

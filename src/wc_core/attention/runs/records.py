@@ -48,9 +48,8 @@ class RunRecord(NamedTuple):
     agent was started for this ball. ``pid`` is its process, which started at ``begin``
     (`processes.started`), ``runner`` and ``runner_begin`` are those of ``wc run``.
     ``made_worktree`` is the one that ``wc run`` made for the thread, wherever this run
-    is; empty if there is none. ``exit_status`` is ``None`` if it is unknown; ``tokens``
-    are those that the run took, 0 if unknown; ``reason`` is why it failed, ``given``
-    the entry that then passed the ball to a person.
+    is; empty if there is none. ``exit_status`` is ``None`` if it is unknown; ``reason``
+    is why it failed, ``given`` the entry that then passed the ball to a person.
 
     If it ``is_cloud``, its process only starts a ``session`` in the cloud, which has an
     ``address``: it begins with ``branch``, at ``commit``, and has no worktree.
@@ -72,7 +71,6 @@ class RunRecord(NamedTuple):
     made_worktree: str = ""
     ended_ms: int = 0
     exit_status: int | None = None
-    tokens: int = 0
     reason: str = ""
     given: str = ""
     is_cloud: bool = False

@@ -12,6 +12,7 @@ from wc_core.base.times import age_ms, coming_day_ms, milliseconds, rfc3339
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.gates import (
     ADD,
+    BUDGET,
     COMMAND,
     FAIL,
     HUMAN,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+# What only an older wc could judge.
+_OLDER = frozenset({BUDGET})
 _SHOWN_COMMAND = 40
 _MIDNIGHT = "T00:00:00.000Z"
 
@@ -37,6 +40,19 @@ def is_closed(gate: Gate, now_ms: int) -> bool:
     if gate.kind == UNTIL:
         return now_ms < (end_ms(gate) or 0)
     return gate.outcome != PASS
+
+
+def stopped_by_older(gates: Iterable[Gate]) -> str:
+    """What an older wc lets a thread wait for, in words; empty if nothing. It lasts
+    until a person ends it (`ended_fields`), so that nothing goes on because this
+    version forgot it."""
+    return ", ".join(words(gate) for gate in gates if gate.kind in _OLDER)
+
+
+def ended_fields(gates: Iterable[Gate]) -> dict[str, Any]:
+    """The fields of an entry in a log that end what an older wc stopped, for older
+    ones, too."""
+    return {BUDGET: 0} if stopped_by_older(gates) else {}
 
 
 def end_ms(gate: Gate) -> int | None:
@@ -62,6 +78,8 @@ def words(gate: Gate) -> str:
         return f"`{value if len(value) <= _SHOWN_COMMAND else cut}`"
     if gate.kind == HUMAN:
         return f"the approval of {value}"
+    if gate.kind in _OLDER:
+        return f"a {gate.kind} of an older wc"
     return f"{one_line(gate.kind)} {value}"
 
 
@@ -94,6 +112,8 @@ def wait_text(gate: Gate, number: int, name: str) -> str:
         text += f"; to give it: wc gate {name} --pass {number}"
     elif gate.kind in {PR, COMMAND}:
         text += f"; to check it: wc gate check {name}"
+    elif gate.kind in _OLDER:
+        text += f"; to go on: wc ready {name} --anyway"
     return text
 
 

@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.settings import Settings
 
 
+def person_for(state: State, me: Name, directory: Directory) -> str:
+    """The person who asked for a thread, or whose agent asked; otherwise the one whose
+    agent I am, or I; otherwise anyone."""
+    asker = names.parse(state.asker)
+    if state.asker and not directory.is_agent(asker):
+        return state.asker
+    own = "anyone" if directory.is_agent(me) else str(me)
+    return asker.tag or me.tag or own
+
+
 def default_holder(state: State, me: Name, settings: Settings) -> Ball:
     """The next holder after ``me``, who has the ball or finds it free. A free ball of
     someone else's thread goes to the asker, because everyone else may have left no more

@@ -7,7 +7,7 @@ A new field of `Entry` gets its name and its reader in `FIELDS`, and its value i
 from __future__ import annotations
 
 from wc_core.base.text import is_hexadecimal
-from wc_core.ledger.threads.gates import change_fields, read_changes
+from wc_core.ledger.threads.gates import BUDGET, change_fields, read_changes
 from wc_core.ledger.threads.landings import landing_fields, read_landing
 from wc_core.ledger.threads.linerefs import read_refs, ref_fields
 from wc_core.ledger.threads.model import Ball, Base, Entry, Link
@@ -78,8 +78,8 @@ def to_fields(entry: Entry) -> dict[str, Any]:
             del fields[name]
     if entry.ball is not None:
         fields["ball"] = entry.ball.holder
-    if entry.budget is not None:
-        fields["budget"] = entry.budget
+    if BUDGET in entry.extra:  # where older versions have it, so that pages match
+        fields[BUDGET] = entry.extra[BUDGET]
     if entry.parents is not None:
         fields["parents"] = list(entry.parents)
     if entry.base is not None:
@@ -123,10 +123,6 @@ def _as_numbers(value: Any) -> tuple[int, ...] | None:
     if isinstance(value, list) and {int}.issuperset(map(type, value)):
         return tuple(value)
     return None
-
-
-def _as_count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 def _as_links(value: Any) -> tuple[Link, ...] | None:
@@ -180,7 +176,6 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "items_checked": ("items_checked", _as_texts),
     "items_unchecked": ("items_unchecked", _as_texts),
     "gates": ("gates", read_changes),
-    "budget": ("budget", _as_count),
     "parents": ("parents", _as_texts),
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from wc_core.base import ulid
 from wc_core.base.layout import is_slug
 from wc_core.base.names import Directory, parse
-from wc_core.ledger.threads.gates import changed_gates
+from wc_core.ledger.threads.gates import BUDGET, changed_gates, with_budget
 from wc_core.ledger.threads.landings import DROPPED, NO_LANDING, landed
 from wc_core.ledger.threads.model import (
     CLOSED,
@@ -169,7 +169,6 @@ class _Folding:
         self.questions = {question.id: question for question in state.questions}
         self.items = {item.id: item for item in state.items}
         self.gates = state.gates
-        self.budget, self.budget_id = state.budget, state.budget_id
         self.review = state.review
         self.landing = state.landing
 
@@ -237,8 +236,7 @@ class _Folding:
         self._change_items(entry)
         if entry.gates:
             self.gates = changed_gates(self.gates, entry.gates, entry.id, entry.agent)
-        if entry.budget is not None:
-            self.budget, self.budget_id = entry.budget, entry.id
+        self.gates = with_budget(self.gates, entry.extra.get(BUDGET), entry.id)
         self._review(entry)
         if entry.landing != NO_LANDING:
             self.landing = landed(self.landing, entry.landing)
@@ -320,8 +318,6 @@ class _Folding:
             "questions": tuple(self.questions.values()),
             "items": tuple(self.items.values()),
             "gates": self.gates,
-            "budget": self.budget,
-            "budget_id": self.budget_id,
             "review": self.review,
             "landing": self.landing,
         }

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ADD, REMOVE = "add", "remove"
 PASS, FAIL = "pass", "fail"
 UNTIL, PR, COMMAND, HUMAN = "until", "pr", "command", "human"
+# How many tokens may be spent on a thread, as an older wc wrote it: the field of an
+# entry, and the kind of a gate, which is closed because nothing counts them.
+BUDGET = "budget"
 
 
 class GateChange(NamedTuple):
@@ -62,6 +65,14 @@ def changed_gates(
             gate = by_id[item.id]
             by_id[item.id] = gate._replace(outcome=item.change, checked_by=author)
     return tuple(by_id.values())
+
+
+def with_budget(gates: Iterable[Gate], tokens: Any, entry_id: str) -> tuple[Gate, ...]:
+    """The gates after an entry of an older wc with this budget; 0 removes it."""
+    if type(tokens) is not int or tokens < 0:
+        return tuple(gates)
+    kept = tuple(gate for gate in gates if gate.kind != BUDGET)
+    return (*kept, Gate(entry_id, BUDGET, "", "")) if tokens else kept
 
 
 def change_fields(changes: Iterable[GateChange]) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.gates import BUDGET
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 
 TYPE_CHECKING = False
@@ -30,7 +31,7 @@ SEVERITIES = ("low", "medium", "high", "critical")
 ACTIONS = (
     *("new", "say", "ack", "handoff", "take", "set_status", "done"),
     *("move", "amend", "retract", "rename", "tag", "link", "unlink", "checklist"),
-    *("gate", "budget"),
+    "gate",
 )
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
@@ -145,7 +146,6 @@ class Entry(NamedTuple):
     items_checked: tuple[str, ...] = ()
     items_unchecked: tuple[str, ...] = ()
     gates: tuple[GateChange, ...] = ()
-    budget: int | None = None
     outcome: str = ""
     approved_commit: str = ""
     landing: Landing = NO_LANDING
@@ -169,8 +169,15 @@ class Entry(NamedTuple):
     @property
     def is_rare(self) -> bool:
         """Whether it changes what few entries change: place, name, text, tags,
-        questions, links, gates, a checklist, a budget, an outcome or a landing."""
-        return self[_RARE] != _NOT_RARE
+        questions, links, gates, a checklist, an outcome or a landing."""
+        return self[_RARE] != _NOT_RARE or BUDGET in self.extra
+
+    @property
+    def may_release(self) -> bool:
+        """Whether it may end what the thread waits for: a link or a gate, or a budget
+        of an older wc."""
+        is_without_limit = self.extra.get(BUDGET) == 0
+        return bool(self.gates or self.links_removed) or is_without_limit
 
     @property
     def any_kind(self) -> str:
@@ -289,10 +296,8 @@ class State(NamedTuple):
 
     ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
     threads, ``questions`` those without an answer, ``items`` its checklist,
-    ``gates`` what it waits for besides threads; the oldest first. ``budget`` is how
-    many tokens may be spent for it (0: any number), ``budget_id`` the entry that set
-    it. ``review`` is the outcome of its latest review, ``landing`` the latest attempt
-    to land its branch.
+    ``gates`` what it waits for besides threads; the oldest first. ``review`` is the
+    outcome of its latest review, ``landing`` the latest attempt to land its branch.
 
     ``lost`` counts the lines of the log that are not entries; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -324,8 +329,6 @@ class State(NamedTuple):
     questions: tuple[OpenQuestion, ...] = ()
     items: tuple[Item, ...] = ()
     gates: tuple[Gate, ...] = ()
-    budget: int = 0
-    budget_id: str = ""
     review: Review = NO_REVIEW
     landing: Landing = NO_LANDING
     lost: int = 0

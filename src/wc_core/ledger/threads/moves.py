@@ -290,7 +290,6 @@ _MOVES = {
     "unlink": _remark,
     "checklist": _remark,
     "gate": _remark,
-    "budget": _remark,
 }
 
 

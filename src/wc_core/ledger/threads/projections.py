@@ -14,7 +14,7 @@ from wc_core.base.errors import Damage
 from wc_core.base.lean import json
 from wc_core.base.names import FREE_WORDS, fold, parse
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads.gates import Gate
+from wc_core.ledger.threads.gates import BUDGET, Gate, with_budget
 from wc_core.ledger.threads.jsontext import dumps, loads
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
@@ -46,7 +46,10 @@ _KNOWN = frozenset(
     {"id", "type", "topic", "title", "status", "ball", "wc"}
     | {"last_updated", "entry_count"}
 )
-_OWN = frozenset({*State._fields, "version", "log_size", "sealed", "check"})
+# The last two are by an older wc. They became one of the gates.
+_OWN = frozenset({*State._fields, "version", "log_size", "sealed", "check"}) | {
+    *(BUDGET, "budget_id")
+}
 # The thread's summary by a model, and the hash of the text that the model was given.
 SUMMARY, SUMMARY_HASH = "summary", "summary_hash"
 
@@ -170,8 +173,6 @@ def render_meta(
         **({"questions": state.questions} if state.questions else {}),
         **({"items": state.items} if state.items else {}),
         **({"gates": state.gates} if state.gates else {}),
-        **({"budget": state.budget} if state.budget else {}),
-        **({"budget_id": state.budget_id} if state.budget_id else {}),
         **({"review": state.review} if state.review.id else {}),
         **({"landing": state.landing} if state.landing.onto else {}),
         **({"lost": state.lost} if state.lost else {}),
@@ -308,9 +309,11 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
             OpenQuestion(*map(str, item)) for item in own.get("questions", ())
         ),
         items=tuple(Item(*map(str, item)) for item in own.get("items", ())),
-        gates=tuple(Gate(*map(str, gate)) for gate in own.get("gates", ())),
-        budget=_integer(own.get("budget")),
-        budget_id=_string(own.get("budget_id")),
+        gates=with_budget(
+            (Gate(*map(str, gate)) for gate in own.get("gates", ())),
+            own.get(BUDGET),
+            _string(own.get("budget_id")),
+        ),
         review=_review(own.get("review")),
         landing=_landing(own.get("landing")),
         lost=_integer(own.get("lost")),

@@ -72,7 +72,7 @@ class Draft(NamedTuple):
     items_checked: tuple[str, ...] = ()
     items_unchecked: tuple[str, ...] = ()
     gates: tuple[GateChange, ...] = ()
-    budget: int | None = None
+    anyway: bool = False
     file_refs: tuple[str, ...] = ()
     line_refs: tuple[LineRef, ...] = ()
     pr_refs: tuple[int, ...] = ()

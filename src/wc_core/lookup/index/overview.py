@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.ledger.threads.snapshot import Snapshot
 
-HEADER = "watercooler overview 3"
+HEADER = "watercooler overview 4"
 _MAX_BYTES = 512 * 1024 * 1024
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": "\\0"}
 _ESCAPE = str.maketrans(_ESCAPES)

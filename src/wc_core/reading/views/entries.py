@@ -111,7 +111,6 @@ class Numbered(NamedTuple):
             "items_checked": list(entry.items_checked),
             "items_unchecked": list(entry.items_unchecked),
             "gates": change_fields(entry.gates),
-            "budget": entry.budget,
             "reason": entry.reason,
             "kind": entry.kind,
             "severity": entry.severity,

@@ -1,0 +1,101 @@
+"""What an older wc stopped, which this one cannot judge: it goes on only when a person
+says so."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.inprocess import Here
+from wc_core.base.ulid import encode, timestamp_ms
+from wc_core.ledger.threads.projections import Meta, read_meta, render_meta
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine, Repo
+
+CODEX = ("--as", "Codex")
+STOP = "it waits for a budget of an older wc; to go on: wc ready api --anyway"
+
+
+def set_budget(repo: Repo, topic: str, tokens: int) -> None:
+    """The entry that an older wc wrote."""
+    log = repo.log(topic)
+    last = json.loads(log.read_text().splitlines()[-1])
+    entry = {
+        "entry_id": encode((timestamp_ms(last["entry_id"]) + 1) << 80),
+        "agent": last["agent"],
+        "timestamp": last["timestamp"],
+        "title": f"Budget: {tokens}",
+        "action": "budget",
+        "budget": tokens,
+        "parents": [last["entry_id"]],
+    }
+    with log.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+@pytest.fixture
+def repo(machine: Machine) -> Here:
+    repo = Here(machine, machine.repo().path)
+    repo.ok("new", "api", "--title", "The api", *CODEX)
+    set_budget(repo, "api", 200_000)
+    return repo
+
+
+def ready(repo: Here) -> list[str]:
+    return [row["topic"] for row in repo.json("ready", *CODEX)["threads"]]
+
+
+def test_a_budget_stops_a_thread_until_a_person_ends_that(repo: Here) -> None:
+    assert ready(repo) == []
+    assert STOP in repo.ok("ready", "api").out
+    (row,) = repo.json("list", *CODEX)["threads"]
+    assert row["waits_for"] == ["a budget of an older wc"]
+    error = repo.fails(4, "ready", "api", "--anyway", *CODEX)
+    assert "only a person" in error
+    repo.ok("say", "api", "-m", "Going on", *CODEX)
+    repo.ok("done", "api", "-m", "Done", "--to", "Codex", *CODEX)
+    assert STOP in repo.ok("ready", "api").out
+    assert STOP not in repo.ok("ready", "api", "--anyway").out
+    assert ready(repo) == ["api"]
+    # An older wc understands it, too.
+    last = json.loads(repo.log("api").read_text().splitlines()[-1])
+    assert (last["title"], last["budget"]) == (
+        "No longer waits for a budget of an older wc",
+        0,
+    )
+    assert "wc ready api" in repo.fails(4, "ready", "api", "--anyway")
+    repo.fails(2, "ready", "--anyway")
+
+
+def test_the_ball_of_another_person_is_theirs_to_free(repo: Here) -> None:
+    repo.ok("handoff", "api", "--to", "Sam", "--force", *CODEX)
+    assert "only a person" in repo.fails(4, "ready", "api", "--anyway")
+
+
+def test_another_status_ends_it_if_a_person_sets_it(repo: Here) -> None:
+    repo.ok("set-status", "api", "IN_REVIEW", *CODEX)
+    assert STOP in repo.ok("ready", "api").out
+    repo.ok("set-status", "api", "OPEN")
+    assert STOP not in repo.ok("ready", "api").out
+
+
+def test_a_budget_that_was_removed_stops_nothing(repo: Here) -> None:
+    set_budget(repo, "api", 0)
+    assert ready(repo) == ["api"]
+
+
+def test_a_meta_of_an_older_wc_stops_the_thread_as_its_log_does(repo: Here) -> None:
+    repo.ok("ack", "api")
+    meta = read_meta("api", repo.log("api").with_name("meta.json").read_bytes())
+    assert isinstance(meta, Meta)
+    assert meta.state is not None
+    older = {"wc": {"budget": 200_000, "budget_id": meta.state.gates[0].id}}
+    data = render_meta(meta.state._replace(gates=()), meta.log_size, older)
+    again = read_meta("api", data)
+    assert isinstance(again, Meta)
+    assert again.state == meta.state
+    # Else it would come back after it was ended.
+    assert "wc" not in again.unknown
