@@ -249,7 +249,6 @@ ENDLESS = {
         "wc run --max 3",
         "wc run --ready --agent Codex --once",
         "wc run log login",
-        "wc run --cloud --dry-run",
     ),
     "land": (
         "wc land login",
@@ -367,8 +366,7 @@ branch did not land.""",
     "run": """\
 Without arguments, it starts agents for all balls that are theirs, and goes on until
 Ctrl-C. What counts as an agent's move, where it works and what happens when it ends:
-[running agents](running.md). With `--cloud`, a client's own command starts each of them
-[in the cloud](running.md#in-the-cloud).""",
+[running agents](running.md).""",
     "wait": """\
 Shows the thread as `wc read --new` does, which marks it as read. A ball counts if it
 came after your last entry and you have not read it: you do not miss an answer that was

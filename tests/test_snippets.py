@@ -50,7 +50,7 @@ ELSEWHERE = {
     "docs/observe.md": 1,  # installs other people's clients
     "docs/performance.md": 2,  # half an hour
     "docs/reliability.md": 2,  # hours
-    "docs/running.md": 3,  # starts agents, here and in the cloud
+    "docs/running.md": 1,  # starts agents
     "docs/board.md": 4,  # live; stays, for a browser
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
 }

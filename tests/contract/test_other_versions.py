@@ -40,6 +40,14 @@ def run_record(root: str) -> object:
     return runs.load(Layout(root), "a") == record
 
 
+def cloud_record(root: str) -> object:
+    """What an older wc started in the cloud: nothing waits for it."""
+    fields = RunRecord("b", "Codex@cloud/session", "", "b", "in_cloud", 1)._asdict()
+    cloud = {"version": runs.VERSION, "is_cloud": True, "session": "task_1"}
+    put(runs.path_of(Layout(root), "b"), json.dumps(fields | cloud).encode())
+    return runs.load(Layout(root), "b") == RunRecord(**fields | {"state": "stopped"})
+
+
 def call_record(root: str) -> object:
     record = CallRecord(1, ("bell",))
     put(f"{root}/call", json.dumps(record.to_json()).encode())
@@ -72,7 +80,10 @@ def line_request(root: str) -> object:
 
 @pytest.mark.parametrize(
     "reads",
-    [run_record, call_record, target_state, landing_record, line_request],
+    [
+        *(run_record, cloud_record, call_record),
+        *(target_state, landing_record, line_request),
+    ],
 )
 def test_a_field_that_is_not_known_is_ignored(
     tmp_path: Path, reads: Callable[[str], bool]

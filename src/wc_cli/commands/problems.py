@@ -19,8 +19,6 @@ from wc_cli.ledger.doctor.findings import Finding
 from wc_cli.ledger.store import lockowners, locks
 from wc_cli.run.options import command, flag
 from wc_cli.run.output import say, say_json
-from wc_core.attention.runs import records as runs
-from wc_core.base import names, ulid
 from wc_core.base.errors import FindingsError, NotFoundError, WcError
 from wc_core.base.files import names_in
 from wc_core.base.layout import topic_of
@@ -224,7 +222,6 @@ class _ProblemSearch:
                 self.unchecked = len(topics) - count
                 return
             yield from _topic_findings(reader, topic, self.context.settings)
-            yield from cloud_findings(self.context, topic)
             yield from self._rule_findings(reader, topic)
 
     def _rule_findings(self, reader: StoreReader, topic: str) -> Iterator[Finding]:
@@ -340,30 +337,6 @@ def _topic_findings(
         return
     except WcError as error:
         yield Finding(topic, 0, error.message, "See what is there: wc doctor")
-
-
-def cloud_findings(context: Context, topic: str) -> Iterator[Finding]:
-    """Yield a thread whose ball a session in the cloud has had for too long."""
-    reader = context.reader
-    try:
-        state = reader.snapshot(topic).state
-    except WcError:
-        return  # another finding says why
-    since = ulid.prefix(state.since)
-    if not since or not names.is_cloud_session(state.ball):
-        return
-    started, now = ulid.timestamp_ms(since), now_ms()
-    if now - started < preferences.load(context.env).run_cloud_minutes * 60_000:
-        return
-    record = runs.load_shown(reader.layout, topic)
-    is_ours = record is not None and record.since == state.since
-    place = record.address if record is not None and is_ours else ""
-    name, when = quoted(state.name), ago(seconds_between(started, now))
-    see = f"Look at {place}" if place else f"See where: wc read {name}"
-    message = f"{state.ball} was started {when} and has not answered"
-    fix = f"{see}; get its result: wc run fetch {name}"
-    fix += f"; or take the ball back: wc take {name} --reason …"
-    yield Finding(state.name, 0, message, fix)
 
 
 _REPAIR = "Fix it: wc doctor --repair"

@@ -16,11 +16,11 @@ from wc_core.reading.views import history, stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_core.base.phrases import Table
     from typing import Any
 
     from wc_cli.run.context import Context
     from wc_cli.run.terminal.style import Style
+    from wc_core.base.phrases import Table
 
 
 class StatsOptions(SpeakerOptions):

@@ -16,24 +16,6 @@ from wc_core.base.values import NamedTuple
 STARTED_BY_OTHERS, STARTS_OTHERS, IN_EDITOR = range(3)
 
 
-class CloudCommands(NamedTuple):
-    """How an agent is started in the cloud.
-
-    - ``start``: the command that starts a session there; in it, ``{branch}`` is the
-      branch that the session begins with, ``{environment}`` what the person set, and
-      the prompt is the last argument. Without ``{branch}`` it is the branch of the
-      folder that the command runs in
-    - ``address``: a regular expression for the line of its output that has the address
-      of the session, group 1, which ends with its id, group 2
-    - ``diff``: the command that prints the result, with the id as its last argument;
-      empty if the result is a branch that the session pushes
-    """
-
-    start: tuple[str, ...]
-    address: str
-    diff: tuple[str, ...] = ()
-
-
 class Agent(NamedTuple):
     """An agent.
 
@@ -50,7 +32,8 @@ class Agent(NamedTuple):
       in the cloud
     - ``headless``: the command that runs it for one prompt, without a terminal; the
       prompt is the last argument. No option in it lifts the client's own questions
-    - ``cloud``: how it is started in the cloud; ``None`` if no command does that
+    - ``cloud``: the command with which a person starts it in the cloud; the prompt is
+      the last argument
     - ``nesting``: whether other agents start it, or it starts them
     """
 
@@ -64,7 +47,7 @@ class Agent(NamedTuple):
     nesting: int = STARTED_BY_OTHERS
     bots: tuple[str, ...] = ()
     headless: tuple[str, ...] = ()
-    cloud: CloudCommands | None = None
+    cloud: tuple[str, ...] = ()
 
 
 # In the order in which `wc install` shows them.
@@ -85,12 +68,7 @@ AGENTS = (
         nesting=STARTS_OTHERS,
         bots=("noreply@anthropic.com",),  # anthropics/claude-code#58141
         headless=("claude", "-p"),
-        # 2.1.332: "Created cloud session: …", "View: ADDRESS?from=cli&m=0" and others.
-        # It starts one only at a terminal.
-        cloud=CloudCommands(
-            ("claude", "--cloud"),
-            r"(?:View: *)?(https://claude\.ai/code/((?:session|cse)_\w+))(?:\?\S*)?",
-        ),
+        cloud=("claude", "--cloud"),
     ),
     Agent("Claude Desktop", "claude-desktop", ("claude-desktop",), ("claude-ai",)),
     Agent(
@@ -108,15 +86,7 @@ AGENTS = (
         # openai/codex, codex-rs/core/src/commit_attribution.rs
         bots=("noreply@openai.com", "codex@openai.com"),
         headless=("codex", "exec"),
-        # openai/codex, codex-rs/cloud-tasks/src/lib.rs: it prints the address alone.
-        cloud=CloudCommands(
-            (
-                *("codex", "cloud", "exec", "--env", "{environment}"),
-                *("--branch", "{branch}"),
-            ),
-            r"(https://[\w.-]+/(?:\S+/)?codex/tasks/(task_\w+))",
-            ("codex", "cloud", "diff"),
-        ),
+        cloud=("codex", "cloud", "exec", "--env", "ENVIRONMENT"),
     ),
     Agent(
         "Gemini CLI",

@@ -26,8 +26,7 @@ ME, ASKER = "me", "asker"
 MAX_NAME_BYTES = 200
 
 # The seat of an agent in the cloud, whatever seat its session has there: a ball for
-# ``Codex@cloud`` waits for one to be started, one for ``Codex@cloud/session`` for the
-# one that `wc run` has started.
+# ``Codex@cloud`` is for any of them. Threads of before have ``Codex@cloud/session``.
 CLOUD_SEAT, SESSION_SEAT = "cloud", "cloud/session"
 
 
@@ -95,14 +94,6 @@ def is_fit(text: str) -> bool:
 def is_in_cloud(name: Name) -> bool:
     """Whether ``name`` is that of an agent in the cloud, by its seat."""
     return fold(name.seat) in {CLOUD_SEAT, SESSION_SEAT}
-
-
-def is_cloud_session(holder: str | None) -> bool:
-    """Whether the holder of a ball is a session in the cloud that `wc run` started."""
-    # Most holders need not be parsed.
-    if holder is None or f"@{SESSION_SEAT}" not in fold(holder):
-        return False
-    return fold(parse(holder).seat) == SESSION_SEAT
 
 
 # Whose a ball is, see `Directory.whose`.

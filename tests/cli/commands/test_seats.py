@@ -153,6 +153,26 @@ def test_a_ball_in_a_worktree_that_is_gone_is_named(repo: Repo) -> None:
     assert repo.ok("list").err == repo.ok("problems").err == ""
 
 
+@pytest.mark.parametrize(
+    ("holder", "client"),
+    [
+        ("Claude Code@cloud", "claude --cloud "),
+        ("Codex@cloud", "codex cloud exec --env ENVIRONMENT "),
+        ("Gemini CLI@cloud", ""),
+    ],
+)
+def test_the_receipt_says_how_to_start_an_agent_in_the_cloud(
+    repo: Repo, holder: str, client: str
+) -> None:
+    """Only as text: `wc run` starts nothing for it, and says the same."""
+    said = repo.ok("new", "login", "--title", "T", "--to", holder).err
+    prompt = "'The ball of the thread login is yours. Begin with: wc read login'"
+    start = f"you start it in the cloud: {client}{prompt}"
+    assert said == f"note: {start}\n"
+    assert start in repo.ok("run", "--once", "login").err
+    assert repo.ball("login") == holder
+
+
 def test_what_is_not_the_seat_of_a_worktree_here_is_not_missed(repo: Repo) -> None:
     """A role, someone else's agent, the cloud, and a worktree of another clone."""
     hub = repo.machine.root / "hub.git"

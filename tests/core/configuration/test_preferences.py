@@ -86,6 +86,14 @@ def test_what_is_not_known_takes_nothing_else_with_it(tmp_path: Path) -> None:
     assert choices.problem == ""
 
 
+def test_a_command_for_the_cloud_is_no_command_of_an_agent(tmp_path: Path) -> None:
+    text = '[run]\ncodex = "c"\nenvironment = "e"\ncloud_minutes = 5\n'
+    choices = loaded(tmp_path, f'{text}codex-cloud = ["c"]\ncodex-diff = "d"\n')
+    assert dict(choices.run_commands) == {"codex": ("c",)}
+    former = ("environment", "cloud_minutes", "codex-cloud", "codex-diff")
+    assert choices.ignored == tuple(f"run.{name}" for name in former)
+
+
 @pytest.mark.parametrize(
     ("start", "end", "minute", "quiet"),
     [

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from wc_cli.agents.runs import commands
-from wc_cli.agents.runs.cloud.planning import CloudPlanner
 from wc_cli.agents.runs.loopfile import is_ours
 from wc_cli.agents.runs.places import Places, changed_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.context import Context
+from wc_cli.run.entries.lostseats import cloud_start
 from wc_core.attention.runs import records
 from wc_core.attention.wake import senders, waiters
-from wc_core.base import agents, names
+from wc_core.base import agents
 from wc_core.base.errors import ConflictError, NotFoundError, WcError
 from wc_core.base.layout import safe_name
 from wc_core.base.names import FREE, SPELLINGS, Name, fold, parse
@@ -34,7 +34,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.agents.runs.cloud.planning import CloudPlan
     from wc_cli.agents.runs.places import RunPlace
     from wc_core.attention.runs.records import RunRecord
     from wc_core.ledger.configuration.preferences import Preferences
@@ -46,29 +45,24 @@ class RunRequest(NamedTuple):
     """What `wc run` was asked for. ``topics``: only these threads. ``ready``: free
     balls of threads that are ready, too, for ``agent``; without ``ready`` that is the
     only agent that is started. ``mine``: only threads that the person asked for.
-    ``start`` is the branch from which new worktrees are made. ``cloud``: they are
-    started in the cloud; ``push``: what their sessions need may be pushed."""
+    ``start`` is the branch from which new worktrees are made."""
 
     topics: tuple[str, ...] = ()
     ready: bool = False
     mine: bool = False
     agent: str = ""
     start: str = ""
-    cloud: bool = False
-    push: bool = False
 
 
 class RunCandidate(NamedTuple):
     """A thread whose ball is an agent's, by its canonical name. ``obstacle`` is why no
-    agent is started for it now; otherwise it has the ``command`` and the ``place``, or
-    the plan for the ``cloud``."""
+    agent is started for it now; otherwise it has the ``command`` and the ``place``."""
 
     state: State
     agent: str
     obstacle: str = ""
     command: tuple[str, ...] = ()
     place: RunPlace | None = None
-    cloud: CloudPlan | None = None
 
     @property
     def topic(self) -> str:
@@ -92,7 +86,6 @@ class Chooser:
         self._places: dict[str, Places] = {}
         self._senders: dict[str, senders.AllowedSenders] = {}
         self._provenance = Provenance(self.layout)
-        self._planner: CloudPlanner | None = None
 
     def candidates(self) -> list[RunCandidate]:
         """Return the threads whose balls are agents', the longest waiting first. Raises
@@ -177,9 +170,8 @@ class Chooser:
         state, agent = candidate.state, candidate.agent
         for obstacle in self._thread_obstacles(state, row):
             raise ConflictError(obstacle)
-        ball = parse(state.ball or "")
-        if self.request.cloud or names.is_in_cloud(ball):
-            return self._complete_for_cloud(candidate, ball)
+        if start := cloud_start(state.ball or "", state.name):
+            raise ConflictError(f"you start it in the cloud: {start}")
         command = commands.command_of(agent, self.own)
         commands.require_program(command, self.context.env)
         record = records.load(self.layout, state.topic)
@@ -193,32 +185,6 @@ class Chooser:
         for obstacle in self._place_obstacles(state, place, record):
             raise ConflictError(obstacle)
         return candidate._replace(command=command, place=place)
-
-    def _complete_for_cloud(self, candidate: RunCandidate, ball: Name) -> RunCandidate:
-        """Return a candidate that can be started in the cloud. Raises a WcError: it
-        cannot."""
-        state, agent = candidate.state, candidate.agent
-        record = records.load(self.layout, state.topic)
-        if names.is_cloud_session(state.ball):
-            is_ours = record is not None and record.since == state.since
-            address = record.address if record is not None and is_ours else ""
-            raise ConflictError(f"it is in the cloud: {address}".rstrip(": "))
-        if record is not None and (record.is_alive or record.is_watched):
-            raise ConflictError(f"{record.agent} is at work on it")
-        for obstacle in self._session_obstacles(state, ""):
-            raise ConflictError(obstacle)
-        # There, the seat is whatever the session gets.
-        anywhere = str(ball._replace(seat="")) if state.ball else None
-        self._check_ball(state, self.agent_context(agent, ""), anywhere)
-        if self._planner is None:
-            self._planner = CloudPlanner(
-                self.context, self.places, self.own, may_push=self.request.push
-            )
-        try:
-            plan = self._planner.plan(agent, state, self.request.start)
-        except WcError as error:
-            raise ConflictError(f"{error.message} {error.hint}") from error
-        return candidate._replace(command=plan.command, cloud=plan)
 
     def _thread_obstacles(self, state: State, row: ThreadRow) -> Iterator[str]:
         limit = self.context.settings.bounces

@@ -7,10 +7,8 @@ import os
 
 from wc_cli.agents import launcher
 from wc_cli.agents.runs import writing
-from wc_cli.agents.runs.cloud.addresses import ANY_ADDRESS
 from wc_cli.ledger.store import durable
 from wc_core.base import agents
-from wc_core.base.agents import CloudCommands
 from wc_core.base.errors import NotFoundError
 from wc_core.base.names import fold
 from wc_core.base.programs import find_program
@@ -22,15 +20,8 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
     from wc_core.ledger.configuration.preferences import Preferences
 
-# What a command has in place of the prompt; in the cloud, also in place of the branch
-# that the session begins with, and of the environment that the person set.
-PROMPT, BRANCH, ENVIRONMENT = "{prompt}", "{branch}", "{environment}"
-# What that environment has in place of the owner and name of the repository.
-REPOSITORY = "{repository}"
-# At the end of the name of an agent, in the person's preferences: its commands for the
-# cloud.
-_CLOUD, _DIFF = "-cloud", "-diff"
-_UNKNOWN = CloudCommands((), ANY_ADDRESS)
+# What a command has in place of the prompt.
+PROMPT = "{prompt}"
 # Variables by which this process is wc, or by which the caller said who they are.
 _INTERNALS = "_WC_"
 _SPEAKER = frozenset({"WATERCOOLER_SEAT", "WATERCOOLER_AGENT"})
@@ -49,31 +40,14 @@ def command_of(agent: str, own: Preferences) -> tuple[str, ...]:
     )
 
 
-def cloud_commands_of(agent: str, own: Preferences) -> CloudCommands:
-    """Return the commands that start an agent in the cloud, and get its result. Raises
-    NotFoundError."""
-    row = agents.row_of(agent)
-    usual = row.cloud if row is not None and row.cloud is not None else _UNKNOWN
-    start = _own_command(agent, own, _CLOUD) or usual.start
-    diff = _own_command(agent, own, _DIFF) or usual.diff
-    if start:
-        return usual._replace(start=start, diff=diff)
-    raise NotFoundError(
-        f"It is not known how to start {agent} in the cloud.",
-        f"Say how: wc config --global set run.{_word(agent)}-cloud -- PROGRAM …",
-    )
-
-
-def _own_command(agent: str, own: Preferences, ending: str = "") -> tuple[str, ...]:
+def _own_command(agent: str, own: Preferences) -> tuple[str, ...]:
     """Return the person's own command for an agent; empty if there is none."""
     row = agents.row_of(agent)
     spellings = {fold(agent)}
     if row is not None:
         spellings |= {fold(row.client), *map(fold, row.spellings)}
-    keys = {f"{spelling}{ending}" for spelling in spellings if spelling}
-    return next(
-        (words for word, words in own.run_commands.items() if fold(word) in keys), ()
-    )
+    commands = own.run_commands.items()
+    return next((words for word, words in commands if fold(word) in spellings), ())
 
 
 def _word(agent: str) -> str:

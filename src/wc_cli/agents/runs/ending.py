@@ -111,7 +111,7 @@ def _report(at: Context, record: RunRecord, changed: Sequence[str]) -> Iterator[
     if record.tries > 1:
         facts.append(f"started {counted(record.tries, 'time')}")
     yield f"- {', '.join(facts)}"
-    if record.branch and not record.is_cloud:
+    if record.branch:
         yield f"- its work is on the branch `{one_line(record.branch)}`"
     if changed:
         named = ", ".join(f"`{one_line(path)}`" for path in changed[:_LAST_LINES])

@@ -15,31 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # Waits for a line. The words of the program are its arguments, never its text.
-_WAIT = 'read -r line && exec "$@"'
+_WAIT = 'read -r line && exec "$@" </dev/null'
 
 
 def start_waiting(
     words: Sequence[str],
     folder: str,
     env: Mapping[str, str],
-    streams: tuple[int, int],
-    *,
-    keeps_input: bool,
+    log: int,
 ) -> subprocess.Popen[bytes]:
-    """Start a process that becomes a program once it can read a line from the first of
-    its ``streams``; the second is for all its output. If we end before that, so does
-    it. The program has no input unless it ``keeps_input``. Raises OSError, and
-    ValueError for a word that cannot be an argument."""
-    stdin, output = streams
+    """Start a process that becomes a program, without input and with all its output in
+    the open file ``log``, once it can read a line. If we end before that, so does it.
+    Raises OSError, and ValueError for a word that cannot be an argument."""
     program = program_path(env, words[0])
-    script = _WAIT if keeps_input else f"{_WAIT} </dev/null"
     return subprocess.Popen(  # noqa: S603 - the person's own command
-        ["/bin/sh", "-c", script, "sh", program, *words[1:]],
+        ["/bin/sh", "-c", _WAIT, "sh", program, *words[1:]],
         cwd=folder,
         env=env,
-        stdin=stdin,
-        stdout=output,
-        stderr=output,
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=log,
         start_new_session=True,
     )
 
@@ -61,8 +56,7 @@ class AgentProcess:
     ) -> AgentProcess:
         """Start a process that becomes a program once it is released, its output in
         the open file ``log``. Raises what `start_waiting` raises."""
-        streams = (subprocess.PIPE, log)
-        child = start_waiting(words, folder, env, streams, keeps_input=False)
+        child = start_waiting(words, folder, env, log)
         return cls(child.pid, processes.started(child.pid) or 0, child)
 
     def release(self) -> None:

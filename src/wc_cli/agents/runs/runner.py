@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from wc_cli.agents.runs import deciding, ending, reserving, writing
 from wc_cli.agents.runs.choosing import Chooser, ThreadChangedError
-from wc_cli.agents.runs.cloud import following
 from wc_cli.agents.runs.landing import RunLanding
 from wc_cli.agents.runs.starting import RunStarter
 from wc_cli.agents.runs.startqueue import StartQueue
@@ -16,7 +15,7 @@ from wc_cli.agents.runs.waitnotes import WaitNotes
 from wc_cli.agents.runs.watching import RunWatcher
 from wc_cli.ledger.branch.git import GitError
 from wc_core.attention.runs import records
-from wc_core.attention.runs.records import FAILED, IN_CLOUD, STOPPED
+from wc_core.attention.runs.records import FAILED, STOPPED
 from wc_core.base.errors import ClaimedError, FindingsError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
@@ -51,14 +50,12 @@ _LANDER = "wc land"
 
 class RunLimits(NamedTuple):
     """How many agents run at once; whether there is only one pass; until when new ones
-    are started (on the monotonic clock); how long each may run, in seconds, and the
-    command that starts one in the cloud."""
+    are started (on the monotonic clock); how long each may run, in seconds."""
 
     most: int
     once: bool
     until: float
     seconds: float
-    cloud_seconds: float = 120.0
 
 
 class RunEvent(NamedTuple):
@@ -95,10 +92,8 @@ class Runner:
         self.landing: RunLanding | None = None
         if lands:
             self.landing = RunLanding(self.layout, self.env, context.cwd)
-        self._starter = RunStarter(fresh, self.layout, limits.seconds)
-        self.watcher = RunWatcher(
-            self.layout, self.env, limits.seconds, limits.cloud_seconds
-        )
+        self._starter = RunStarter(self.layout, limits.seconds)
+        self.watcher = RunWatcher(self.layout, self.env, limits.seconds)
         self.queue = StartQueue(self.watcher.runs, limits.most, once=limits.once)
         self._notes = WaitNotes(self.layout)
         # Why it ends before it is asked to; empty if it does not.
@@ -144,7 +139,7 @@ class Runner:
                 for run, reason in self.watcher.ended(self._interrupts):
                     self._end(run, reason)
                 self._tell_landings()
-                if not self.is_stopping and self.queue.may_get_room:
+                if not self.is_stopping and self.queue.has_room:
                     if self._is_due():
                         self._look()
                     self._start_all()
@@ -201,9 +196,6 @@ class Runner:
         self._chooser = Chooser(context, self._request)
         self.queue.replace(self._chooser.candidates())
         self._remove_worktrees()
-        self.queue.in_cloud, ends = following.follow(context)
-        for end in ends:
-            self._tell_end(end)
         if self.landing is not None:
             self.landing.start(context.overview.rows())
 
@@ -246,9 +238,8 @@ class Runner:
             return  # another `wc run` was faster
         self.watcher.add(started)
         record = started.record
-        if not record.is_cloud:  # there, once its session is known
-            self.started += 1
-            self._tell_run("started", record, f"started in {record.worktree}")
+        self.started += 1
+        self._tell_run("started", record, f"started in {record.worktree}")
 
     def _fail_to_start(self, candidate: RunCandidate, error: WcError) -> None:
         text = one_line(error.message)
@@ -267,14 +258,9 @@ class Runner:
         agent = parse(record.agent).agent
         reserving.release(self._chooser.agent_context(agent, ""), record.topic)
         try:
-            if record.is_cloud:
-                end = following.decide(
-                    self._fresh(), run, reason, is_interrupted=is_interrupted
-                )
-            else:
-                end = deciding.decide(
-                    self._chooser, run, reason, is_interrupted=is_interrupted
-                )
+            end = deciding.decide(
+                self._chooser, run, reason, is_interrupted=is_interrupted
+            )
         except WcError as error:
             record, text = record._replace(state=FAILED), one_line(error.message)
             end = ending.conclude(self.layout, record, text, run.title, "stopped")
@@ -284,9 +270,6 @@ class Runner:
     def _count(self, end: RunEnd) -> None:
         """Note what follows for other runs."""
         topic, state = end.record.topic, end.record.state
-        if state == IN_CLOUD:
-            self.started += 1
-            self.queue.in_cloud[topic] = end.record
         if end.is_again:
             self.queue.give_another_turn(topic)
         elif state == FAILED:
@@ -310,8 +293,6 @@ class Runner:
             "try": record.tries,
             "pid": record.pid or None,
             "exit_status": record.exit_status,
-            "session": record.session or None,
-            "address": record.address or None,
         }
         fields = {key: value for key, value in fields.items() if value is not None}
         self._tell(RunEvent(name, record.topic, record.agent, text, fields))
@@ -319,8 +300,7 @@ class Runner:
     def _tell_end(self, end: RunEnd) -> None:
         """Tell what was decided about a run."""
         self.problem = self.problem or end.problem
-        name = "started" if end.record.state == IN_CLOUD else end.record.state
-        self._tell_run(name, end.record, end.text)
+        self._tell_run(end.record.state, end.record, end.text)
 
     def _tell_landings(self) -> None:
         """Tell what has landed, or why not."""

@@ -16,7 +16,7 @@ from wc_cli.run.output import discard_output, remark, say, say_json
 from wc_cli.run.terminal.markdown import console_of
 from wc_cli.run.terminal.style import is_for_people, terminal_width
 from wc_core.base.errors import StorageError
-from wc_core.base.names import CLOUD_SEAT, is_in_cloud, parse
+from wc_core.base.names import parse
 from wc_core.base.phrases import counted, shown_path
 from wc_core.base.text import one_line
 from wc_core.base.times import span
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from wc_cli.agents.runs.choosing import RunCandidate
     from wc_cli.agents.runs.runner import RunEvent, Runner
     from wc_cli.agents.runs.watching import Run
-    from wc_core.attention.runs.records import RunRecord
 
 _MOST_WAITING = 8
 # The columns of the table, with their widths; that of the worktree only in a wide
@@ -157,16 +156,12 @@ def _short(agent: str, topic: str) -> str:
     """Return the name of an agent without the tag, which all have, and without a seat
     that is the topic beside it."""
     name = parse(agent)._replace(tag="")
-    if is_in_cloud(name):
-        name = name._replace(seat=CLOUD_SEAT)
     return one_line(str(name._replace(seat="") if name.seat == topic else name))
 
 
 def state_of(runner: Runner, env: Mapping[str, str], width: int) -> Group:
     """Return what runs, as a table for a terminal of this width, and what waits."""
-    queue = runner.queue
     rows = [_cells(run, runner, env) for run in runner.watcher.runs.values()]
-    rows += [_cloud_cells(record) for record in queue.in_cloud.values()]
     table = Table(box=None, pad_edge=False, show_header=bool(rows), expand=True)
     # Only the last line gives way to the others. Columns without a text are left out.
     used = [head for head in _COLUMNS if any(row[head] for row in rows)]
@@ -176,8 +171,7 @@ def state_of(runner: Runner, env: Mapping[str, str], width: int) -> Group:
         table.add_column(head, overflow="ellipsis", no_wrap=True, **_COLUMNS[head])
     for row in rows:
         table.add_row(*(Text(row[head]) for head in used))
-    waiting = [item for item in queue.waiting if item.topic not in queue.in_cloud]
-    lines = [Text(line, style="dim") for line in waiting_lines(waiting)]
+    lines = [Text(line, style="dim") for line in waiting_lines(runner.queue.waiting)]
     return Group(table, *lines, Text(_footer(runner), style="dim"))
 
 
@@ -197,17 +191,6 @@ def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _cloud_cells(record: RunRecord) -> dict[str, str]:
-    seconds = max(0, int(time.time() - record.started_ms / 1000))
-    return dict.fromkeys(_COLUMNS, "") | {
-        "thread": one_line(record.topic),
-        "agent": _short(record.agent, record.topic),
-        "state": "in the cloud",
-        "time": span(seconds),
-        "last line": one_line(record.address),
-    }
-
-
 def waiting_lines(waiting: list[RunCandidate]) -> list[str]:
     """Return a line for each thread that no agent is started for, with the reason."""
     blocked = [candidate for candidate in waiting if candidate.obstacle]
@@ -222,8 +205,6 @@ def waiting_lines(waiting: list[RunCandidate]) -> list[str]:
 def _footer(runner: Runner) -> str:
     queue = runner.queue
     running = counted(len(runner.watcher.runs), "agent runs", "agents run")
-    if queue.in_cloud:
-        running += f", {len(queue.in_cloud)} in the cloud"
     if runner.is_interrupted:
         return f"{running}; ending. Ctrl-C again ends them at once."
     if runner.is_stopping:

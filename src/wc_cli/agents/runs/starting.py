@@ -19,7 +19,6 @@ from wc_cli.agents.runs import (
     writing,
 )
 from wc_cli.agents.runs.choosing import ThreadChangedError
-from wc_cli.agents.runs.cloud.starting import planned_session, start_session, undo
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.process import AgentProcess
 from wc_cli.ledger.clock import now_ms
@@ -35,8 +34,6 @@ from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wc_cli.agents.runs.choosing import Chooser, RunCandidate
     from wc_cli.agents.runs.places import RunPlace
     from wc_cli.run.context import Context
@@ -57,13 +54,9 @@ class StartedRun(NamedTuple):
 
 
 class RunStarter:
-    """Starts agents in one repository. ``fresh`` makes a context of the person,
-    ``seconds`` is how long an agent may run."""
+    """Starts agents in one repository. ``seconds`` is how long one may run."""
 
-    def __init__(
-        self, fresh: Callable[[], Context], layout: Layout, seconds: float
-    ) -> None:
-        self._fresh = fresh
+    def __init__(self, layout: Layout, seconds: float) -> None:
         self._layout = layout
         self._seconds = seconds
 
@@ -96,13 +89,9 @@ class RunStarter:
     def _start_waiting(
         self, candidate: RunCandidate, record: RunRecord, chooser: Chooser
     ) -> StartedRun:
-        """Start a process that waits to become the agent, or the command that starts it
-        in the cloud. Raises a WcError if that fails."""
-        state, place = candidate.state, candidate.place
-        if candidate.cloud is not None:
-            at, plan = self._fresh(), candidate.cloud
-            begun = start_session(at, chooser.places, state, plan, record)
-            return StartedRun(*begun, at, state)
+        """Start a process that waits to become the agent. Raises a WcError if that
+        fails."""
+        place = candidate.place
         if place is not None:
             return self._start_here(candidate, place, record, chooser)
         raise ConflictError("It has no place.", "Try again.")
@@ -188,9 +177,6 @@ class RunStarter:
         that had not started its agent."""
         agent = parse(record.agent).agent
         if not record.pid:
-            if record.is_cloud:
-                with contextlib.suppress(WcError):
-                    undo(self._fresh(), record)
             reserving.release(chooser.agent_context(agent, ""), record.topic)
             writing.save_stopped(self._layout, record)
             return None
@@ -210,7 +196,7 @@ def _planned(
 ) -> RunRecord:
     """Return the record of a run that is about to start, after an ``earlier`` one of
     the same thread."""
-    state, place, plan = candidate.state, candidate.place, candidate.cloud
+    state, place = candidate.state, candidate.place
     record = RunRecord(
         candidate.topic,
         candidate.agent,
@@ -223,8 +209,6 @@ def _planned(
         made_worktree=earlier.made_worktree if earlier is not None else "",
     )
     record = writing.owned(record)
-    if plan is not None:
-        return planned_session(record, plan)
     if place is not None:
         author = chooser.author_in(candidate.agent, place)
         record = record._replace(agent=author, worktree=place.path, branch=place.branch)

@@ -8,12 +8,11 @@ if TYPE_CHECKING:
 
     from wc_cli.agents.runs.choosing import RunCandidate
     from wc_cli.agents.runs.watching import Run
-    from wc_core.attention.runs.records import RunRecord
 
 
 class StartQueue:
     """The threads that wait for their agents while others have their ``runs``: at most
-    ``most`` here, and as many in the cloud. With ``once`` each gets one turn."""
+    ``most``. With ``once`` each gets one turn."""
 
     def __init__(self, runs: Mapping[str, Run], most: int, *, once: bool) -> None:
         self._runs = runs
@@ -21,8 +20,6 @@ class StartQueue:
         self._once = once
         self._done: set[str] = set()
         self.waiting: list[RunCandidate] = []
-        # What was started in the cloud from here and has not answered, by topic.
-        self.in_cloud: dict[str, RunRecord] = {}
 
     def replace(self, candidates: Iterable[RunCandidate]) -> None:
         """Have the threads of another look wait. A thread that has had its turn and
@@ -57,22 +54,15 @@ class StartQueue:
         return any(map(self._can_start, self.waiting))
 
     @property
-    def may_get_room(self) -> bool:
-        """Whether another look may lead to a start: there is room here, or what is in
-        the cloud may have made some there."""
-        is_about_cloud = bool(self.in_cloud) or any(
-            candidate.cloud is not None for candidate in self.waiting
-        )
-        return is_about_cloud or self._has_room(cloud=False)
+    def has_room(self) -> bool:
+        """Whether one more may be started."""
+        return len(self._runs) < self._most
 
     @property
     def is_over(self) -> bool:
-        """Whether each thread that could be started has had its turn. Here, there will
-        be room for the others."""
+        """Whether each thread that could be started has had its turn."""
         return self._once and not any(
-            not candidate.obstacle
-            and not self._is_done(candidate)
-            and (candidate.cloud is None or self._has_room(cloud=True))
+            not candidate.obstacle and not self._is_done(candidate)
             for candidate in self.waiting
         )
 
@@ -88,17 +78,11 @@ class StartQueue:
             candidate.obstacle
             or self._is_done(candidate)
             or self._is_taken(candidate)
-            or not self._has_room(cloud=candidate.cloud is not None)
+            or not self.has_room
         )
 
     def _is_done(self, candidate: RunCandidate) -> bool:
         return self._once and candidate.topic in self._done
-
-    def _has_room(self, *, cloud: bool) -> bool:
-        """Return whether one more may be started here, or in the cloud."""
-        count = sum(run.record.is_cloud == cloud for run in self._runs.values())
-        count += len(self.in_cloud) if cloud else 0
-        return count < self._most
 
     def _is_taken(self, candidate: RunCandidate) -> bool:
         """Return whether an agent works in a candidate's worktree, or on its branch,

@@ -6,7 +6,6 @@ import signal
 import time
 
 from wc_cli.agents.runs import loopfile
-from wc_cli.agents.runs.cloud.starting import end_if_named
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.ledger.clock import now_ms
 from wc_core.base.times import span
@@ -43,20 +42,12 @@ class Run(NamedTuple):
 
 
 class RunWatcher:
-    """Watches runs until they end. ``seconds`` is how long an agent may run,
-    ``cloud_seconds`` how long a command that starts one in the cloud."""
+    """Watches runs until they end. ``seconds`` is how long an agent may run."""
 
-    def __init__(
-        self,
-        layout: Layout,
-        env: Mapping[str, str],
-        seconds: float,
-        cloud_seconds: float,
-    ) -> None:
+    def __init__(self, layout: Layout, env: Mapping[str, str], seconds: float) -> None:
         self._layout = layout
         self._env = env
         self._seconds = seconds
-        self._cloud_seconds = cloud_seconds
         self._stop_at = 0.0
         # By their topics.
         self.runs: dict[str, Run] = {}
@@ -70,7 +61,7 @@ class RunWatcher:
             started.process,
             started.at,
             thread.title,
-            time.monotonic() + self._seconds_of(record) - elapsed,
+            time.monotonic() + self._seconds - elapsed,
         )
         loopfile.write(record, thread.title, "running", now_ms())
 
@@ -86,14 +77,12 @@ class RunWatcher:
         is_over = interrupts > 1 or bool(self._stop_at and now >= self._stop_at)
         for run in [*self.runs.values()]:
             self._output_of(run).limit()
-            end_if_named(run.at, run.record, run.process)
             if run.process.has_ended:
                 yield self._end(run), ""
             elif is_over:
                 run.process.send(signal.SIGKILL)
             elif not interrupts and now >= run.end:
-                seconds = int(self._seconds_of(run.record))
-                yield self._end(run), f"took longer than {span(seconds)}"
+                yield self._end(run), f"took longer than {span(int(self._seconds))}"
 
     def _end(self, run: Run) -> Run:
         """End what is left of a run, and stop watching it."""
@@ -104,9 +93,6 @@ class RunWatcher:
         return run._replace(
             record=run.record._replace(ended_ms=now_ms(), exit_status=status)
         )
-
-    def _seconds_of(self, record: RunRecord) -> float:
-        return self._cloud_seconds if record.is_cloud else self._seconds
 
     def _output_of(self, run: Run) -> RunOutput:
         return RunOutput.of(self._layout, run.topic, self._env)

@@ -141,16 +141,6 @@ def harvest(
         return run.run(remote, branches, dry_run=dry_run)
 
 
-def harvest_outbox(
-    root: str, env: Mapping[str, str], code: Repository, branch: str, commit: str
-) -> Harvest:
-    """Add to the store at ``root`` what is in the outboxes of a ``commit`` that a local
-    ``branch`` has. Raises GitError, LockTimeoutError."""
-    layout = Layout(root)
-    with locks.locked(layout.harvest_lock, _HOLDER, _LOCK_SECONDS, root):
-        return _Harvesting(root, env, code).run_local(branch, commit)
-
-
 def unexamined(root: str, env: Mapping[str, str], code: Repository) -> int:
     """The number of branches that were fetched and that a harvest of the store at
     ``root`` would still examine; 0 if that is not wanted. Raises GitError."""
@@ -221,15 +211,6 @@ class _Harvesting:
         refused = {name: self.refusals.of(name) for name in self.refusals.rows}
         remaining = self.remaining + len(self.carriers.postponed)
         return Harvest(counts, refused, remaining)
-
-    def run_local(self, branch: str, commit: str) -> Harvest:
-        ref = f"refs/heads/{branch}"
-        sources = [ExaminedBranch(ref, branch, commit, "", trunk=True)]
-        new = self._new_lines(self.carriers.lines(sources, ""))
-        if new:
-            self._add(new)
-        self._record(sources, {ref: commit}, ref)
-        return self._harvest(new)
 
     def _sources(
         self,

@@ -9,7 +9,6 @@ import time
 
 from wc_cli.agents.runs import commands, prompt, showing
 from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
-from wc_cli.agents.runs.cloud import fetching, starting
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.runner import RunLimits, Runner
 from wc_cli.commands.common import SpeakerOptions
@@ -29,22 +28,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.agents.runs.cloud.planning import CloudPlan
 
 _MOST = 3
-_LOG, _FETCH = "log", "fetch"
+_LOG = "log"
 _WORDS = 2
 
 
 class RunOptions(SpeakerOptions):
     """Start agents for the balls that are theirs, each in its thread's worktree, until
-    you stop it. `wc run log TOPIC` shows the output of a thread's agent, `wc run fetch
-    TOPIC` gets the result of one that works in the cloud."""
+    you stop it. `wc run log TOPIC` shows the output of a thread's agent."""
 
-    usual = "--agent --ready --mine --max --once --for --cloud --land --dry-run --json"
+    usual = "--agent --ready --mine --max --once --for --land --dry-run --json"
 
     topics: tuple[str, ...] = words(
-        "TOPIC...", "Only these threads; or: log TOPIC, fetch TOPIC.", default=()
+        "TOPIC...", "Only these threads; or: log TOPIC.", default=()
     )
     agent: str = text(
         "--agent", "NAME", "Only this agent; of --ready, for it.", complete="agent"
@@ -57,12 +54,8 @@ class RunOptions(SpeakerOptions):
     start: str = text(
         "--from",
         "BRANCH",
-        "The branch from which new worktrees are made, or sessions begin.",
+        "The branch from which new worktrees are made.",
         complete="branch",
-    )
-    cloud: bool = flag("--cloud", help="Start them in the cloud, not here.")
-    push: bool = flag(
-        "--push", help="Push the branches that these sessions begin with."
     )
     land: bool = flag("--land", help="Also land what is approved: see wc land.")
     dry_run: bool = flag("--dry-run", help="Show what would be started.")
@@ -71,9 +64,8 @@ class RunOptions(SpeakerOptions):
 @command(RunOptions)
 def run(context: Context, options: RunOptions) -> None:
     """Start agents, or show the output of one."""
-    if len(options.topics) == _WORDS and options.topics[0] in {_LOG, _FETCH}:
-        show = _show_log if options.topics[0] == _LOG else _fetch
-        show(context, options)
+    if len(options.topics) == _WORDS and options.topics[0] == _LOG:
+        _show_log(context, options)
         return
     request = _request(context, options)
     if not context.place.exists and not context.place.branch_exists:
@@ -142,19 +134,13 @@ def _request(context: Context, options: RunOptions) -> RunRequest:
         )
     if options.agent:
         name = context.settings.directory.canonical(Name(options.agent)).agent
-        own = preferences.load(context.env)
-        if options.cloud:
-            commands.cloud_commands_of(name, own)
-        else:
-            commands.command_of(name, own)
+        commands.command_of(name, preferences.load(context.env))
     return RunRequest(
         options.topics,
         options.ready,
         options.mine,
         options.agent,
         vocabulary.branch(options.start),
-        options.cloud,
-        options.push,
     )
 
 
@@ -192,19 +178,12 @@ def _show_plan(context: Context, options: RunOptions, request: RunRequest) -> No
         return
     for number_, item in enumerate(item for item in candidates if not item.obstacle):
         fields = _fields(chooser, item)
-        if item.cloud is not None:
-            place = (
-                f"in the cloud, from {item.cloud.branch} at {item.cloud.commit[:10]}"
-            )
-        else:
-            place = shown_path(fields["worktree"], context.env)
-            if item.place is not None and item.place.add:
-                begun = item.place.origin_text
-                place += f" (new, branch {fields['branch']}{begun})"
+        place = shown_path(fields["worktree"], context.env)
+        if item.place is not None and item.place.add:
+            begun = item.place.origin_text
+            place += f" (new, branch {fields['branch']}{begun})"
         later = "" if number_ < options.max else f" · after the first {options.max}"
         say(f"{item.state.name} · {item.agent} · {one_line(place)}{later}")
-        if push := fields.get("push"):
-            say(f"  {shlex.join(push)}")
         say(f"  {shlex.join(fields['command'])}")
     for line in showing.waiting_lines(candidates):
         say(f"- {line}")
@@ -214,8 +193,6 @@ def _show_plan(context: Context, options: RunOptions, request: RunRequest) -> No
 
 def _fields(chooser: Chooser, item: RunCandidate) -> dict[str, Any]:
     place = item.place
-    if item.cloud is not None:
-        return _cloud_fields(chooser, item, item.cloud)
     if place is None:
         raise NotFoundError("It has no place.", "Try again.")
     author = chooser.author_in(item.agent, place)
@@ -230,32 +207,6 @@ def _fields(chooser: Chooser, item: RunCandidate) -> dict[str, Any]:
         **({"from": place.start} if place.start else {}),
         "command": commands.with_prompt(item.command, written),
     }
-
-
-def _cloud_fields(
-    chooser: Chooser, item: RunCandidate, plan: CloudPlan
-) -> dict[str, Any]:
-    at = chooser.agent_context(item.agent, "")
-    push = ["git", "push", plan.remote.label, plan.refspec]
-    return {
-        "topic": item.state.name,
-        "agent": item.agent,
-        "cloud": True,
-        "branch": plan.branch,
-        "commit": plan.commit,
-        "command": starting.command_line(at, item.topic, plan),
-    } | ({"push": push} if plan.is_pushed else {})
-
-
-def _fetch(context: Context, options: RunOptions) -> None:
-    """Get the result of a thread's session in the cloud."""
-    result = fetching.fetch(context, context.reader.find(options.topics[1]))
-    if options.json:
-        say_json(result.to_json())
-        return
-    say(one_line(result.sentence))
-    for line in result.notes:
-        remark(f"note: {one_line(line)}")
 
 
 def _show_log(context: Context, options: RunOptions) -> None:

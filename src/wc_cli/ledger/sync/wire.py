@@ -259,14 +259,6 @@ class Wire:
 
         return BranchesFetch(running, finish)
 
-    def branches(self) -> dict[str, str]:
-        """Return the commits of the remote's branches, by name. Raises WireError."""
-        words = ("ls-remote", "--heads", "--", self.remote.name)
-        with self._classified_errors():
-            listed = os.fsdecode(self._run(words, {}))
-        rows = (line.partition("\t") for line in listed.splitlines())
-        return {ref.removeprefix("refs/heads/"): commit for commit, _, ref in rows}
-
     def push_refs(
         self, refspecs: Sequence[str], leases: Mapping[str, str], hooks: str = ""
     ) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from wc_core.attention.status import holders
 from wc_core.attention.status.files import MAIN_WORKTREE, MAX_FILE_BYTES
+from wc_core.base.agents import row_of
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import Layout, key_of
 from wc_core.base.lean import contextlib, functools
-from wc_core.base.names import fold, is_in_cloud, near_names, parse
+from wc_core.base.names import Directory, fold, is_in_cloud, near_names, parse
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration.keys import OFF
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
 # The main worktree's, if the settings give it one.
 _MAIN = "main"
 _REASON = "no worktree has its seat"
+
+
+def cloud_start(holder: str, topic: str) -> str:
+    """Return the command with which a person starts an agent in the cloud for the ball
+    of a thread, or only its prompt; empty if ``holder`` is none."""
+    name = parse(holder)
+    if not is_in_cloud(name):
+        return ""
+    row = row_of(Directory().canonical(name).agent)
+    words = row.cloud if row is not None else ()
+    thread = quoted(topic)
+    prompt = f"The ball of the thread {thread} is yours. Begin with: wc read {thread}"
+    return " ".join(map(quoted, (*words, one_line(prompt))))
 
 
 class LostSeats:

@@ -156,12 +156,15 @@ def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]
 
 def _seat_notes(context: Context, receipt: Receipt) -> list[str]:
     """Note which worktree has the seat that got the ball: it may get another name.
-    Return that none has it, and what moves the ball."""
+    Return that none has it, and what moves the ball; for an agent in the cloud, what
+    starts it."""
     if receipt.ball == receipt.previous_ball or "@" not in (receipt.ball or ""):
         return []
     from wc_cli.ledger.store import seatnames  # 1 ms, only for balls at seats
-    from wc_cli.run.entries.lostseats import LostSeats
+    from wc_cli.run.entries.lostseats import LostSeats, cloud_start
 
+    if start := cloud_start(receipt.ball or "", receipt.topic):
+        return [f"you start it in the cloud: {start}"]
     if context.place.repository is not None:
         seatnames.note_all(context.place.repository)
     seats = LostSeats(context)

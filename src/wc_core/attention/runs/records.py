@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 VERSION = 2
 STARTING, RUNNING = "starting", "running"
-# Its session in the cloud was started.
-IN_CLOUD = "in_cloud"
 # How a run ended: the ball was passed, a question was asked, the agent ended with the
 # ball, it was stopped by the person.
 PASSED, ASKED, FAILED, STOPPED = "passed", "asked", "failed", "stopped"
@@ -50,9 +48,6 @@ class RunRecord(NamedTuple):
     ``made_worktree`` is the one that ``wc run`` made for the thread, wherever this run
     is; empty if there is none. ``exit_status`` is ``None`` if it is unknown; ``reason``
     is why it failed, ``given`` the entry that then passed the ball to a person.
-
-    If it ``is_cloud``, its process only starts a ``session`` in the cloud, which has an
-    ``address``: it begins with ``branch``, at ``commit``, and has no worktree.
     """
 
     topic: str
@@ -73,10 +68,6 @@ class RunRecord(NamedTuple):
     exit_status: int | None = None
     reason: str = ""
     given: str = ""
-    is_cloud: bool = False
-    commit: str = ""
-    session: str = ""
-    address: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -136,6 +127,9 @@ def _load(place: Layout, topic: str) -> RunRecord | None:
         fields: dict[str, Any] = json.loads(data)
         if fields.pop("version") != VERSION:
             return None
+        # An older wc started sessions in the cloud: no process here is theirs.
+        if fields.get("is_cloud") and fields["state"] not in {PASSED, FAILED}:
+            fields["state"] = STOPPED
         record = RunRecord(**known_fields(RunRecord, fields))
     except _UNREADABLE:
         return None

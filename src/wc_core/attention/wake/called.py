@@ -17,7 +17,7 @@ from wc_core.base.errors import WcError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from wc_core.attention.wake.passes import PassState
     from wc_core.base.names import Directory
@@ -29,11 +29,11 @@ _MOST = 1000
 
 
 def called_balls(
-    reader: StoreReader, directory: Directory, cloud: Iterable[str] = ()
+    reader: StoreReader, directory: Directory
 ) -> Iterator[tuple[State, PassState]]:
     """Yields the threads whose holders were called for their balls and still have them,
     latest pass first, and before them those with which `wc run` has to do, with how far
-    they have come. ``cloud`` are those whose holders are in the cloud."""
+    they have come."""
     reasons = waiting.reasons(reader.layout)
     run = [
         record.topic
@@ -42,7 +42,7 @@ def called_balls(
     ]
     names = sorted(records.names(reader.layout), reverse=True)[:_MOST]
     called = {HeldBall("", name).topic: name for name in reversed(names)}
-    for topic in dict.fromkeys((*run, *cloud, *reasons, *reversed(called))):
+    for topic in dict.fromkeys((*run, *reasons, *reversed(called))):
         try:
             state = reader.snapshot(topic).state
         except WcError:

@@ -16,9 +16,8 @@ from wc_core.attention.runs import records as runs
 from wc_core.attention.runs import waiting
 from wc_core.attention.status.files import file_name
 from wc_core.attention.wake import records
-from wc_core.base import ulid
 from wc_core.base.errors import WcError
-from wc_core.base.names import is_cloud_session, parse
+from wc_core.base.names import parse
 from wc_core.base.times import ago, rfc3339, seconds_between
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import model
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answered"
 WAITING, RUNNING, FAILED = "waiting", "running", "failed"
-IN_CLOUD = "in_cloud"
 _UNSEEN_END = "it has ended, and no wc run has seen that"
 
 
@@ -56,7 +54,7 @@ class PassState(NamedTuple):
     @property
     def is_of_run(self) -> bool:
         """Whether it is a state of `wc run`."""
-        return self.state in {WAITING, RUNNING, FAILED, IN_CLOUD}
+        return self.state in {WAITING, RUNNING, FAILED}
 
     def to_json(self) -> dict[str, Any]:
         """Returns the state; if someone was called, also who and when."""
@@ -73,8 +71,6 @@ class PassState(NamedTuple):
         when = ago(seconds_between(self.at_ms, now_ms)) if self.at_ms else ""
         if self.state == RUNNING:
             return f"at work, started {when}"
-        if self.state == IN_CLOUD:
-            return f"in the cloud, started {when}"
         if self.state == FAILED:
             return f"run failed {when}: {self.reason}"
         if self.state == WAITING:
@@ -116,10 +112,6 @@ def run_state(
 ) -> PassState | None:
     """Returns what `wc run` does or has done for a ball; ``None`` if nothing.
     ``reasons`` are those of `waiting.reasons`, if they are known."""
-    if is_cloud_session(state.ball):
-        started = ulid.prefix(state.since)
-        at_ms = ulid.timestamp_ms(started) if started else 0
-        return PassState(IN_CLOUD, state.ball or "", at_ms)
     record = runs.load_shown(reader.layout, state.topic)
     if record is not None and (passed := _of_record(record, state)) is not None:
         return passed

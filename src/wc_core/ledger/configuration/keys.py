@@ -91,7 +91,8 @@ class Key(NamedTuple):
     """A key of settings, as ``table.key``. A part in capitals stands for any word.
 
     ``field`` is its field in `Settings`, or in `Rules`; empty if a whole table makes
-    one. ``variable`` is the variable that overrides it.
+    one. ``variable`` is the variable that overrides it. ``former`` are the ends of
+    names that an open key does not stand for: those of keys that went.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Key(NamedTuple):
     least: int = 0
     most: int = 0
     variable: str = ""
+    former: tuple[str, ...] = ()
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -417,7 +419,9 @@ def split(name: str) -> tuple[str, ...]:
 
 def find(parts: Sequence[str], keys: Iterable[Key] = KEYS) -> Key | None:
     """The key with these parts; ``None`` if there is none."""
-    return next((key for key in keys if _fits(key.parts, parts)), None)
+    name = ".".join(parts)
+    found = (key for key in keys if _fits(key.parts, parts))
+    return next((key for key in found if not name.endswith(key.former)), None)
 
 
 def _fits(declared: Sequence[str], parts: Sequence[str]) -> bool:

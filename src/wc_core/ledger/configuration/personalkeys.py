@@ -21,7 +21,6 @@ _MAX_WAKES = 1000
 _MAX_PATIENCE = 7 * 24 * 60
 _MAX_DIMENSIONS = 8192
 _MAX_RUN = 24 * 60
-_MAX_CLOUD = 30 * 24 * 60
 
 KEYS = (
     Key(
@@ -131,25 +130,11 @@ KEYS = (
         field="run_worktrees",
     ),
     Key(
-        "run.environment",
-        NAME,
-        "The environment that Codex uses in the cloud: its id or its label.",
-        field="run_environment",
-    ),
-    Key(
-        "run.cloud_minutes",
-        NUMBER,
-        "Minutes until wc problems names a session in the cloud without an answer.",
-        240,
-        field="run_cloud_minutes",
-        least=1,
-        most=_MAX_CLOUD,
-    ),
-    Key(
         "run.AGENT",
         TEXTS,
-        "The command that runs an agent, as codex; in the cloud: codex-cloud.",
+        "The command that runs an agent, as codex.",
         field="run_commands",
+        former=(".environment", ".cloud_minutes", "-cloud", "-diff"),
     ),
     Key(
         "summaries.endpoint",

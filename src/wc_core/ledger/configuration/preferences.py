@@ -33,9 +33,7 @@ class Preferences(NamedTuple):
     ``wake_patience`` minutes without an answer it is a problem.
     ``run_from`` names those whose balls `wc run` starts agents for, ``run_minutes`` is
     how long one run may take, ``run_worktrees`` where it makes worktrees, and
-    ``run_commands`` have the commands of agents. ``run_environment`` is what a command
-    for the cloud gets for ``{environment}``; after ``run_cloud_minutes`` without an
-    answer from there it is a problem.
+    ``run_commands`` have the commands of agents.
     ``land_by`` names those whose approvals from elsewhere count for landing here.
     ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
     ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server
@@ -65,8 +63,6 @@ class Preferences(NamedTuple):
     run_minutes: int = 60
     run_worktrees: str = "../{repo}-wt-{topic}"
     run_commands: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    run_environment: str = ""
-    run_cloud_minutes: int = 240
     summaries_endpoint: str = ""
     summaries_model: str = ""
     by_meaning: bool = True

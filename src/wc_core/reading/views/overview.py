@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from wc_core.base import names
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
@@ -207,14 +206,13 @@ def completed(
         ]
     if os.path.exists(layout.harvested):
         rows = [_with_way(row, layout) for row in rows]
-    cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
     private = private_layout(layout)
     folders = (private.wakes, private.runs, layout.runs)
-    if not (cloud or any(map(os.path.isdir, folders))):
+    if not any(map(os.path.isdir, folders)):
         return rows
     from wc_core.attention.wake import called  # 2 ms, only where agents are woken
 
-    balls = called.called_balls(reader, directory, cloud)
+    balls = called.called_balls(reader, directory)
     passes = {state.topic: passed for state, passed in balls}
     return [row._replace(passed=passes.get(row.topic)) for row in rows]
 
