@@ -113,7 +113,6 @@ EXAMPLES = {
     ),
     "inbox": ("wc inbox", "wc inbox --not app --json"),
     "enrich": ("wc enrich --dry-run", "wc enrich login --limit 20"),
-    "notify": ("wc notify", "wc notify --json"),
     "ready": ("wc ready", "wc ready --mine --json", "wc ready logout"),
     "why": ("wc why logout",),
     "tree": ("wc tree", "wc tree logout --json"),
@@ -469,8 +468,6 @@ names: [meaning](search.md#meaning) |
 have, and say that it is incomplete |
 | `WATERCOOLER_GUARD` | what happens to edits of other people's claims: `off`, \
 `notice`, `advise` or `refuse`; see [guards](edits.md#guards) |
-| `WATERCOOLER_NOTIFY` | how `wc wait` notifies a person, in addition to its \
-options: `desktop`, `bell`, `osc`, separated by commas |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
 | `COLUMNS` | the available width of the status line |

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.commands import wait
 from wc_cli.run import defaults
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Someone at a terminal who wants open threads only."""
     folder = tmp_path / ".config/watercooler"
     folder.mkdir(parents=True)
-    text = '[defaults]\nlist = ["--open", "--limit=2"]\n[quiet]\nhours = "00:00-23:59"'
+    text = '[defaults]\nlist = ["--open", "--limit=2"]\n'
     (folder / "config.toml").write_text(text)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     return {"HOME": str(tmp_path)}
@@ -89,46 +87,37 @@ def test_a_file_with_a_wrong_option_changes_nothing(
     assert defaults.with_defaults(["list"], env) == ["list"]
 
 
-def test_nobody_is_called_in_quiet_hours(
-    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    day = time.struct_time((2026, 1, 1, 12, 0, 0, 3, 1, 0))
-    monkeypatch.setattr(time, "localtime", lambda: day)
-    assert wait.is_quiet_now(env)
-    assert not wait.is_quiet_now({})
-
-
 def test_they_are_set_and_shown(machine: Machine) -> None:
     folder = Here(machine, machine.folder("plain").path)
     path = machine.home / ".config/watercooler/config.toml"
-    folder.ok("config", "--global", "set", "quiet.hours", "22:00-08:00")
+    folder.ok("config", "--global", "set", "inbox.statusline", "true")
     words = ("config", "--global", "set", "--", "defaults.list", "--open")
     assert folder.ok(*words).out == 'defaults.list = "--open"\n'
     done = folder.ok("config", "--global", "list", "--show-origin")
     assert done.out.splitlines() == [
-        f'{path}\tquiet.hours = "22:00-08:00"',
+        f"{path}\tinbox.statusline = true",
         f'{path}\tdefaults.list = "--open"',
     ]
-    assert folder.ok("config", "--global", "get", "quiet.hours").out == "22:00-08:00\n"
+    assert folder.ok("config", "--global", "get", "inbox.statusline").out == "true\n"
     before = path.read_text()
     for wrong in (
-        ("quiet.hours", "night"),
+        ("inbox.statusline", "night"),
         ("defaults.say", "--force"),
         ("rules.roles", "critic"),
         ("ball.enforce", "off"),
     ):
         folder.fails(2, "config", "--global", "set", "--", *wrong)
     assert path.read_text() == before
-    folder.ok("config", "--global", "unset", "quiet.hours")
-    folder.fails(3, "config", "--global", "get", "quiet.hours")
-    path.write_text("[quiet")
+    folder.ok("config", "--global", "unset", "inbox.statusline")
+    folder.fails(3, "config", "--global", "get", "inbox.statusline")
+    path.write_text("[inbox")
     assert "cannot be used" in folder.ok("config", "--global", "list").err
-    folder.fails(6, "config", "--global", "set", "quiet.hours", "22:00-08:00")
+    folder.fails(6, "config", "--global", "set", "inbox.statusline", "true")
 
 
 def test_a_preference_is_not_a_setting_of_the_repository(machine: Machine) -> None:
     repo = Here(machine, machine.repo().path)
-    repo.fails(2, "config", "set", "quiet.hours", "22:00-08:00")
+    repo.fails(2, "config", "set", "inbox.statusline", "true")
     repo.ok("config", "set", "rules.roles", "critic")
     path = machine.home / ".config/watercooler/config.toml"
     path.parent.mkdir(parents=True)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wc_cli.edits.landing.publishing import LandingRecord, LandingRecords
-from wc_core.attention.notify import records as notified
-from wc_core.attention.notify.records import CallRecord, TargetState
 from wc_core.attention.runs import records as runs
 from wc_core.attention.runs.records import RunRecord
 from wc_core.attention.status import keptlines
@@ -48,19 +46,6 @@ def cloud_record(root: str) -> object:
     return runs.load(Layout(root), "b") == RunRecord(**fields | {"state": "stopped"})
 
 
-def call_record(root: str) -> object:
-    record = CallRecord(1, ("bell",))
-    put(f"{root}/call", json.dumps(record.to_json()).encode())
-    return notified.load_record(root, "call", root) == record
-
-
-def target_state(root: str) -> object:
-    state = TargetState("bell", failures=2)
-    fields: dict[str, object] = {"bell": state.to_json() | {"later": 1}, "other": []}
-    put(f"{root}/{notified.STATES}", json.dumps(fields).encode())
-    return notified.load_states(root, root) == {"bell": state}
-
-
 def landing_record(root: str) -> object:
     record = LandingRecord("a", "a", "1", "main", "2", "3")
     records = LandingRecords(Layout(root))
@@ -81,8 +66,7 @@ def line_request(root: str) -> object:
 @pytest.mark.parametrize(
     "reads",
     [
-        *(run_record, cloud_record, call_record),
-        *(target_state, landing_record, line_request),
+        *(run_record, cloud_record, landing_record, line_request),
     ],
 )
 def test_a_field_that_is_not_known_is_ignored(

@@ -82,10 +82,9 @@ def play(tmp_path: Path) -> Iterator[Play]:
     clones = Clones(tmp_path)
     pat = clones.pat
     agents = Agents(pat, pat.worktree("fix").path, pat.store)
-    with Receiver() as receiver:
-        yield Play(clones, agents, receiver)
-        for waiter in (agents.private / "waiters").glob("*:*"):
-            waiter.unlink()  # ends what waits
+    yield Play(clones, agents, Receiver(tmp_path))
+    for waiter in (agents.private / "waiters").glob("*:*"):
+        waiter.unlink()  # ends what waits
 
 
 def is_read(play: Play, origin: str, _: str) -> bool:
@@ -102,7 +101,7 @@ def is_read(play: Play, origin: str, _: str) -> bool:
 
 def notifies(play: Play, origin: str, case: str) -> bool:
     """Whether a ball notifies the person. A later one from someone else does."""
-    play.prefer("notify.targets", f"json:{play.receiver.url}/hook")
+    play.prefer("notify.command", play.receiver.command)
     play.clones.pat.ok("sync", env=BACKGROUND)
     author = PERSON if case == OWN else CODEX
     if case == OWN:

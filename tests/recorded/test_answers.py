@@ -81,7 +81,6 @@ guidance list
 config list
 config --global list
 rules
-notify
 worktrees
 cloud
 carry --dry-run

@@ -12,6 +12,7 @@ import os
 import time
 
 from wc_cli.ledger.store.localfiles import LocalFiles
+from wc_core.attention.notify import targets
 from wc_core.attention.status import elsewhere
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def inform_person(root: str, env: Mapping[str, str]) -> None:
     """Notify the person of what came to them in the store at ``root``, by a write here
     or from a remote, and refresh the numbers."""
-    if preferences.load(env).targets:
+    if targets.is_wanted(preferences.load(env)):
         from wc_cli.bridges.notify import notifying  # 12 ms, for those who are notified
 
         notifying.start_if_due(root, env)

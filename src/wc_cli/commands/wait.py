@@ -26,7 +26,6 @@ from wc_core.base.errors import (
 )
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
-from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import seats
 from wc_core.ledger.threads import vocabulary
 from wc_core.reading.views import arrivals
@@ -34,7 +33,7 @@ from wc_core.reading.views.arrivals import Awaiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from wc_cli.run.context import Context
     from wc_core.ledger.threads.reader import StoreReader
@@ -63,7 +62,6 @@ class WaitOptions(SpeakerOptions):
     peek: bool = flag("--peek", help="Do not mark the thread as read.")
     notify: bool = flag("--notify", help="Send a desktop notification.")
     bell: bool = flag("--bell", help="Ring the terminal's bell.")
-    osc: bool = flag("--osc", help="Notify through the terminal (OSC 9, 99 or 777).")
     hook: str = text("--hook", "EVENT", "Run as this hook: wake (wakes an idle agent).")
     client: str = text("--client", "CLIENT", "The program that runs the hook.")
 
@@ -262,11 +260,12 @@ def _report_arrival(
     state = snapshot.state
     event = "Your move" if first.ball else "New entry"
     event = "A question to you" if first.question else event
-    words = (f"{event}: {snapshot.name}", state.title)
-    for channel in local.send_notification(
-        context.env, _notify_channels(context, options), words
-    ):
-        remark(f"note: this machine cannot notify by {one_line(channel)}")
+    problems = [local.ring()] if options.bell else []
+    if options.notify:
+        heading = f"{event}: {snapshot.name}"
+        problems.append(local.show(context.env, heading, state.title))
+    for problem in filter(None, problems):
+        remark(f"note: not notified: {one_line(problem)}")
     new = context.viewer.new_count(
         state, reader.cursor(state.topic, context.viewer.key)
     )
@@ -291,18 +290,3 @@ def _report_arrival(
     if later:
         names = (reader.snapshot(arrival.topic).name for arrival in later)
         remark(f"also: {', '.join(map(one_line, names))}")
-
-
-def is_quiet_now(env: Mapping[str, str]) -> bool:
-    """Return whether the person does not want notifications at this time of day."""
-    now = time.localtime()
-    return preferences.load(env).is_quiet(now.tm_hour * 60 + now.tm_min)
-
-
-def _notify_channels(context: Context, options: WaitOptions) -> set[str]:
-    """Return the channels for a notification, from the options and the environment."""
-    switches = {"desktop": options.notify, "bell": options.bell, "osc": options.osc}
-    if is_quiet_now(context.env):
-        return set()
-    always = context.env.get("WATERCOOLER_NOTIFY", "").replace(",", " ").split()
-    return {name for name, on in switches.items() if on} | {*always}

@@ -586,17 +586,16 @@ class Context:
             local.remember_identity(
                 self.identity, worktree, self.settings.directory, self.env
             )
-        if self.identity.person and any(map(os.isatty, range(3))):
-            self._note_terminal()
 
-    def _note_terminal(self) -> None:
-        """Record the terminal of a person who wants to be notified in it."""
-        if not preferences.load(self.env).targets:
-            return
-        # 2 ms, only for those who have targets
-        from wc_cli.bridges.notify import terminals
+    @property
+    def former_targets(self) -> list[str]:
+        """A line for each target of a person's notifications that went."""
+        own = preferences.load(self.env)
+        if not (own.targets and self.identity.person):
+            return []
+        from wc_core.attention.notify import targets  # 1 ms, only with targets
 
-        terminals.note_terminal(Layout(self.place.root), self.env)
+        return targets.former(own)
 
     def record_user(self) -> None:
         """Record the user in git's configuration in the store, unless it was never

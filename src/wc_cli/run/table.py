@@ -97,7 +97,6 @@ COMMANDS: dict[str, Command] = {
     "config": Command("commands.repository.config:config", PLACE),
     "rules": Command("commands.repository.rules:rules", PLACE, agents=True),
     "enrich": Command("commands.repository.enrich:enrich", PLACE),
-    "notify": Command("commands.session.notify:notify", PLACE),
     "sync": Command("commands.sync:sync", PLACE),
     "cloud": Command("commands.repository.cloud:cloud", PLACE),
     "carry": Command("commands.exchange.carrying:carry", PLACE),
@@ -131,6 +130,7 @@ ALIASES = {
 INSTEAD = {
     "budget": "wc config --global set run.AGENT COMMAND",
     "graph": "wc neighbors FILE",
+    "notify": "wc config --global set notify.command COMMAND",
     "reopen": "wc set-status TOPIC OPEN",
     "undo": "wc retract TOPIC",
     "delete": "wc close TOPIC",
@@ -183,7 +183,6 @@ NO_OCCASION = {
     "guidance": "it shows all of it",
     "config": "it concerns the repository itself, no work in it",
     "enrich": "it concerns what is written already",
-    "notify": "it concerns a person's own machine",
     "rules": "it shows what the repository asks",
     "init": "there is no store before it",
     "cloud": "it concerns other machines, not the work here",

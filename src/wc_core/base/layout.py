@@ -402,19 +402,13 @@ class Layout(NamedTuple):
     @property
     def notified(self) -> str:
         """The folder with the notifications sent to people:
-        `wc_core.attention.notify.records`."""
+        `wc_cli.bridges.notify.notifying`."""
         return f"{self.local}/notified"
 
     @property
     def notify_lock(self) -> str:
         """The lock of the process that sends notifications."""
         return f"{self.local}/locks/notify"
-
-    @property
-    def terminals(self) -> str:
-        """The folder with a file for each terminal that a person used `wc` in, see
-        `wc_cli.bridges.notify.terminals`."""
-        return f"{self.local}/terminals"
 
     @property
     def radar(self) -> str:

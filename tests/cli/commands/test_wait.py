@@ -303,53 +303,39 @@ def test_a_desktop_notification_has_no_active_text(auth: Repo, desktop: Path) ->
     assert not (auth.path / "x").exists()
 
 
-def test_what_nobody_can_tell_is_reported(auth: Repo) -> None:
+def test_what_cannot_be_done_is_reported(auth: Repo) -> None:
     auth.ok("handoff", "auth", "--to", "Codex")
-    env = {"PATH": "/nonexistent", "WATERCOOLER_NOTIFY": "desktop, smoke"}
-    done = auth.ok("wait", *CODEX, env=env)
-    assert done.err.splitlines() == [
-        "note: this machine cannot notify by smoke",
-        "note: this machine cannot notify by desktop",
-    ]
+    done = auth.ok("wait", "--notify", *CODEX, env={"PATH": "/nonexistent"})
+    problem = "there is neither notify-send nor osascript"
+    assert done.err.splitlines() == [f"note: not notified: {problem}"]
 
 
 def test_a_program_that_fails_fails_nothing_else(desktop: Path) -> None:
     (desktop / "notify-send").write_text("#!/bin/sh\nexit 1\n")
-    env = {"PATH": f":{desktop}"}
-    assert local.send_notification(env, {"desktop"}, ("a", "b")) == ["desktop"]
+    env = {"PATH": f":{desktop}", "HOME": str(desktop)}
+    assert local.show(env, "a", "b") == "notify-send exited with 1"
     (desktop / "notify-send").unlink()
     (desktop / "osascript").write_text('#!/bin/sh\necho "$7" >"${0%/*}/told"\n')
     (desktop / "osascript").chmod(0o755)
-    env = {"PATH": f"{desktop}:/bin:/usr/bin"}
-    assert local.send_notification(env, {"desktop"}, ('a" & b', "c")) == []
+    env["PATH"] = f"{desktop}:/bin:/usr/bin"
+    assert local.show(env, 'a" & b', "c") == ""
     assert (desktop / "told").read_text() == 'a" & b\n'
     (desktop / "osascript").write_text("no program")
-    assert local.send_notification(env, {"desktop"}, ("a", "b")) == ["desktop"]
+    assert "cannot be run" in local.show(env, "a", "b")
 
 
-def test_a_terminal_gets_sequences_that_end_where_they_should() -> None:
-    plain = "\033]9;Your move, x: t,t\a\033]777;notify;Your move, x;t,t\a"
-    assert local.osc_sequences({}, "Your move; x", "t;t") == plain
-    wrapped = local.osc_sequences({"TMUX": "x"}, "a", "b")
-    assert wrapped.startswith("\033Ptmux;\033\033]9;a: b\a\033\\")
-
-
-def test_a_terminal_is_notified_wherever_results_go() -> None:
+def test_the_bell_rings_in_the_terminal_wherever_results_go() -> None:
     pid, terminal = pty.fork()
     if not pid:
-        failed = local.send_notification({}, {"bell", "osc"}, ("a", "b"))
-        os._exit(len(failed))
-    told = b""
-    while b"notify" not in told or not told.endswith(b"\a"):
-        told += os.read(terminal, 1000)
+        os._exit(len(local.ring()))
+    assert os.read(terminal, 1000) == b"\a"
     assert os.waitpid(pid, 0)[1] == 0
     os.close(terminal)
-    assert told == b"\033]9;a: b\a\033]777;notify;a;b\a\a"
 
 
-def test_without_a_terminal_none_is_notified() -> None:
+def test_without_a_terminal_no_bell_rings() -> None:
     pid = os.fork()
     if not pid:
         os.setsid()
-        os._exit(len(local.send_notification({}, {"bell", "osc"}, ("a", "b"))))
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 2
+        os._exit(len(local.ring()) > 0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1

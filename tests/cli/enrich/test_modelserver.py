@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.enrich.modelserver import COMPLETIONS, ModelServer, Planned, completion
-from tests.cli.notify.test_webhooks import answering
 from wc_core.base.modelserver import endpoint as endpoints
 from wc_core.base.modelserver.endpoint import Endpoint, EndpointError, Patience, ask
 from wc_core.base.version import __version__
@@ -20,6 +21,40 @@ if TYPE_CHECKING:
 
 QUICK = Patience(answer_seconds=5.0, attempts=3, pause_seconds=0.5, most_seconds=30.0)
 QUESTION = {"messages": [{"role": "user", "content": "We back off"}]}
+
+
+@contextmanager
+def answering(data: bytes, pause: float = 0) -> Iterator[str]:
+    """A server that answers with these bytes, with a pause after each if there is
+    one; its host."""
+    ended = threading.Event()
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(65536)
+                step = 1 if pause else len(data) or 1
+                try:
+                    for at in range(0, len(data), step):
+                        connection.sendall(data[at : at + step])
+                        if pause and ended.wait(pause):
+                            return
+                except OSError:
+                    continue
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            ended.set()
+            listener.shutdown(socket.SHUT_RDWR)
+    thread.join()
 
 
 @pytest.fixture

@@ -55,16 +55,16 @@ def play(tmp_path: Path) -> Iterator[Play]:
     clones = Clones(tmp_path)
     pat = clones.pat
     agents = Agents(pat, pat.worktree("fix").path, pat.store)
-    with Receiver() as receiver:
-        config = ("config", "--global", "set")
-        pat.ok(*config, "--", "notify.targets", f"json:{receiver.url}/hook")
-        pat.ok(*config, "wake.from", "anyone")
-        pat.ok(*config, "--", "wake.carriers", "claude/*")
-        # Balls from before there were targets are nobody's news.
-        pat.ok("sync", env=BACKGROUND)
-        yield Play(clones, agents, receiver)
-        for waiter in (agents.private / "waiters").glob("*:*"):
-            waiter.unlink()  # ends what waits
+    receiver = Receiver(tmp_path)
+    config = ("config", "--global", "set")
+    pat.ok(*config, "notify.command", receiver.command)
+    pat.ok(*config, "wake.from", "anyone")
+    pat.ok(*config, "--", "wake.carriers", "claude/*")
+    # Balls from before that are nobody's news.
+    pat.ok("sync", env=BACKGROUND)
+    yield Play(clones, agents, receiver)
+    for waiter in (agents.private / "waiters").glob("*:*"):
+        waiter.unlink()  # ends what waits
 
 
 def write(play: Play) -> Iterator[None]:
@@ -156,19 +156,19 @@ def test_a_ball_calls_its_holder_once(
 ) -> None:
     steps = road(play)
     next(steps)
-    before = len(play.receiver.requests)
+    before = len(play.receiver.told)
     client = play.agents.wait().sleeps()
     next(steps, None)
     ended = client.ended()
     assert (ended.code, ended.out) == (2, "")
     assert "- for-agent · OPEN" in ended.err
-    until(lambda: len(play.receiver.requests) > before)
+    until(lambda: len(play.receiver.told) > before)
     # Nothing that happens later calls anyone again.
     play.ok("sync")
     again = play.agents.wait(stop_hook_active=True).sleeps()
     time.sleep(AFTERWARDS)
     assert again.waits
     again.end()
-    called = [request.fields["topic"] for request in play.receiver.requests[before:]]
+    called = [request.fields["topic"] for request in play.receiver.told[before:]]
     assert called == ["for-person"]
     next(steps, None)

@@ -44,12 +44,11 @@ def test_a_variable_switches_off_searches_by_meaning(tmp_path: Path) -> None:
 
 
 def test_what_they_say(tmp_path: Path) -> None:
-    text = '[defaults]\nlist = "--open"\n[quiet]\nhours = "22:30-8:00"\n'
+    text = '[defaults]\nlist = "--open"\n'
     text += '[inbox]\nleave_out = "app"\nstatusline = true\n'
     text += '[meaning]\nendpoint = "http://gpu:8080/v1"\nmodel = "bge-m3"\n'
     found = loaded(tmp_path, text)
     assert found.defaults == {"list": ("--open",)}
-    assert found.quiet == (22 * 60 + 30, 8 * 60)
     assert found.left_out == ("app",)
     assert found.shows_elsewhere
     assert found.by_meaning
@@ -61,10 +60,9 @@ def test_what_they_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "[quiet",
-        "quiet = 1",
-        "[quiet]\nhours = 22\n",
-        '[quiet]\nhours = "25:00-08:00"\n',
+        "[inbox",
+        "inbox = 1",
+        "[wake]\npatience = 0\n",
         "[defaults]\nlist = [1]\n",
         "[inbox]\nleave_out = true\n",
         '[meaning]\nendpoint = "gpu:8080"\n',
@@ -80,9 +78,10 @@ def test_a_file_that_cannot_be_used_counts_for_nothing(
 
 def test_what_is_not_known_takes_nothing_else_with_it(tmp_path: Path) -> None:
     text = 'theme = "dark"\n[ball]\nenforce = "off"\n[run]\nminutes = 5\nagents = 2\n'
-    choices = loaded(tmp_path, f'{text}[quiet]\ndays = 1\nhours = "22:00-8:00"\n')
-    assert (choices.run_minutes, choices.quiet) == (5, (22 * 60, 8 * 60))
-    assert choices.ignored == ("theme", "ball", "run.agents", "quiet.days")
+    text += '[quiet]\nhours = "22:00-8:00"\n[notify]\ncontent = true\n'
+    choices = loaded(tmp_path, text)
+    assert choices.run_minutes == 5
+    assert choices.ignored == ("theme", "ball", "run.agents", "quiet", "notify.content")
     assert choices.problem == ""
 
 
@@ -92,22 +91,3 @@ def test_a_command_for_the_cloud_is_no_command_of_an_agent(tmp_path: Path) -> No
     assert dict(choices.run_commands) == {"codex": ("c",)}
     former = ("environment", "cloud_minutes", "codex-cloud", "codex-diff")
     assert choices.ignored == tuple(f"run.{name}" for name in former)
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "minute", "quiet"),
-    [
-        (60, 120, 59, False),
-        (60, 120, 60, True),
-        (60, 120, 119, True),
-        (60, 120, 120, False),
-        (1320, 480, 1320, True),
-        (1320, 480, 0, True),
-        (1320, 480, 480, False),
-        (1320, 480, 1319, False),
-        (60, 60, 60, False),
-    ],
-)
-def test_quiet_hours(start: int, end: int, minute: int, *, quiet: bool) -> None:
-    assert Preferences(quiet=(start, end)).is_quiet(minute) is quiet
-    assert not NO_PREFERENCES.is_quiet(minute)

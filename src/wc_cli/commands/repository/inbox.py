@@ -118,6 +118,8 @@ def _print_inbox(context: Context, options: InboxOptions, answer: Inbox) -> None
 
 
 def _remark_unreadable(context: Context, answer: Inbox) -> None:
+    for line in context.former_targets:
+        remark(f"note: {line}")
     for store in answer.unreadable:
         folder = shown_path(store.folder, context.env)
         remark(one_line(f"not read: {store.name} ({folder}): {store.problem}"))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-_TARGETS = ("notify", "targets")
-
 
 def values(env: Mapping[str, str]) -> list[SettingValue]:
     """The current preferences."""
@@ -35,21 +33,23 @@ def values(env: Mapping[str, str]) -> list[SettingValue]:
 
 def is_secret(parts: Sequence[str]) -> bool:
     """Whether a preference may contain a secret, as URLs do."""
-    return tuple(parts) == _TARGETS
+    return parts[0] == "notify"
 
 
 def shown(value: Any) -> Any:
     """A preference that may contain a secret, for display."""
-    texts = [value] if isinstance(value, str) else value
-    return [targets.shown(text) for text in texts]
+    if isinstance(value, str):
+        return targets.shown(value)
+    return [targets.shown(text) for text in value]
 
 
 def check(parts: Sequence[str], value: Any) -> None:
     """Raise ValueOfKeyError for options that cannot be set by preference, and for texts
     that are not targets."""
-    if is_secret(parts):
-        for text in value:
-            targets.parse(text)
+    if tuple(parts) == ("notify", "targets") and set(value) != {targets.DESKTOP}:
+        raise ValueOfKeyError(
+            f"{targets.DESKTOP} is the only target; for others: notify.command"
+        )
     if parts[0] == "defaults":
         for word in value:
             if reason := defaults.refusal(parts[1], word):

@@ -55,6 +55,7 @@ def settle_after_write(
     notes.extend(_seat_notes(context, receipt))
     notes.extend(_wake_notes(context, layout, receipt))
     notes.extend(_elsewhere_notes(context))
+    notes.extend(context.former_targets)
     pushed = _is_pushed(context, committed=committed) if committing else None
     # At the end: the background processes are copies of this one, and the kernel copies
     # each memory page that this one changes while both run.

@@ -79,7 +79,7 @@ _GROUPS = {
     ),
     "machine": _group(
         "This machine",
-        "install uninstall notify statusline doctor problems break-lock completion",
+        "install uninstall statusline doctor problems break-lock completion",
     ),
     "about": _group("Help", "demo help skill version"),
 }

@@ -1,14 +1,9 @@
-"""The texts of notifications, and the bodies sent to webhooks.
-
-Without ``content``, a webhook gets the request, the topic and the name of the
-repository, and no text of the thread.
-"""
+"""The texts of notifications, and what a person's command is told."""
 
 from __future__ import annotations
 
 import os
 
-from wc_core.attention.notify.targets import NTFY, SLACK, Target
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import rfc3339
@@ -23,7 +18,7 @@ if TYPE_CHECKING:
 HIGH, DEFAULT = "high", "default"
 # Why a person is notified.
 BALL, QUESTION, BLOCKED, BOUNCES = "ball", "question", "blocked", "bounces"
-NOTE, SEVERAL, TEST = "note", "several", "test"
+SEVERAL = "several"
 # A person has to act before an agent can continue.
 _URGENT = frozenset({QUESTION, BLOCKED, BOUNCES})
 
@@ -32,13 +27,9 @@ _HEADINGS = {
     QUESTION: "A question to you",
     BLOCKED: "Blocked, your move",
     BOUNCES: "Needs a person",
-    NOTE: "Needs you",
 }
 _WIDTH = 120
 _TEXT_WIDTH = 400
-# ntfy's priorities run from 1 to 5; 3 is the usual one.
-_NTFY_PRIORITIES = {HIGH: 4, DEFAULT: 3}
-_SIGNS = {HIGH: "rotating_light", DEFAULT: "bell"}
 
 
 class Notice(NamedTuple):
@@ -61,17 +52,15 @@ class Notice(NamedTuple):
     @property
     def heading(self) -> str:
         """The request in one line, without text of the thread."""
-        if self.reason == TEST:
-            return "A test of wc notify"
         if self.reason == SEVERAL:
             return f"{counted(self.number, 'notification')} from threads"
         return one_line(f"{_HEADINGS[self.reason]}: {self.topic}", _WIDTH)
 
-    def body(self, *, content: bool) -> str:
-        """The line below the heading: the repository, and with ``content`` the text."""
-        place = one_line(self.repository, _WIDTH)
-        text = one_line(self.text, _TEXT_WIDTH) if content else ""
-        return f"{text} · {place}" if text and place else text or place
+    @property
+    def body(self) -> str:
+        """The line below the heading: the text, and the repository."""
+        parts = one_line(self.text, _TEXT_WIDTH), one_line(self.repository, _WIDTH)
+        return " · ".join(filter(None, parts))
 
 
 def summary(notices: Sequence[Notice]) -> Notice:
@@ -88,42 +77,18 @@ def summary(notices: Sequence[Notice]) -> Notice:
     )
 
 
-def payload(target: Target, notice: Notice, *, content: bool) -> dict[str, Any]:
-    """The JSON for a webhook."""
-    priority = notice.priority
-    body = notice.body(content=content)
-    if target.kind == NTFY:
-        return {
-            "topic": target.url.partition("?")[0].rpartition("/")[2],
-            "title": notice.heading,
-            "message": body or notice.heading,
-            "priority": _NTFY_PRIORITIES[priority],
-            "tags": [_SIGNS[priority]],
-        }
-    if target.kind == SLACK:
-        text = f":{_SIGNS[priority]}: *{_for_slack(notice.heading)}*"
-        return {"text": f"{text}\n{_for_slack(body)}" if body else text}
-    fields: dict[str, Any] = {
+def event_fields(notice: Notice) -> dict[str, Any]:
+    """What a person's command is told: as JSON, and each in a variable."""
+    return {
         "event": notice.reason,
-        "priority": priority,
-        "repository": notice.repository,
-        "topic": notice.topic,
+        "priority": notice.priority,
+        "repository": one_line(notice.repository, _WIDTH),
+        "topic": one_line(notice.topic, _WIDTH),
         "count": notice.number,
         "title": notice.heading,
+        "text": one_line(notice.text, _TEXT_WIDTH),
         "at": rfc3339(notice.at_ms),
     }
-    if content:
-        fields["text"] = one_line(notice.text, _TEXT_WIDTH)
-    return fields
-
-
-def _for_slack(text: str) -> str:
-    """Text in which Slack finds no links and no mentions. Mattermost needs no markup
-    for mentions: it finds none if the name does not follow the @."""
-    signs = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("@", "@\u200b"))
-    for sign, escaped in signs:
-        text = text.replace(sign, escaped)
-    return text
 
 
 def repository_name(root: str) -> str:

@@ -41,7 +41,6 @@ NO_RULES = Rules()
 
 CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
 NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
-HOURS = "hours"
 ADDRESS = "address"
 COMMAND = "command"
 
@@ -132,7 +131,6 @@ _KINDS = {
     NAME: "a name",
     NAMES: "a name, or several",
     TEXTS: "one text, or several",
-    HOURS: "two times, as 22:00-08:00",
     ADDRESS: "an address with http or https",
     COMMAND: "a command for sh",
 }
@@ -447,25 +445,10 @@ def checked(key: Key, value: Any) -> Any:
         raise ValueOfKeyError(f"{word} = {value!r} is not {_KINDS[key.kind]}")
     if key.kind in _LISTS:
         return _several(word, value, key.allowed)
-    if key.kind == HOURS:
-        minutes(value)
     return value
 
 
 _LISTS = frozenset({NAMES, TEXTS, CHOICES})
-
-
-def minutes(value: Any) -> tuple[int, int]:
-    """Two times of the day, ``22:00-08:00``, in minutes. Raises ValueOfKeyError."""
-    match = re.fullmatch(_TWO_TIMES, value) if isinstance(value, str) else None
-    if match is None:
-        raise ValueOfKeyError(f"{value!r} is not two times, as 22:00-08:00")
-    start, start_minute, end, end_minute = map(int, match.groups())
-    return start * 60 + start_minute, end * 60 + end_minute
-
-
-_TIME = r"([01]?\d|2[0-3]):([0-5]\d)"
-_TWO_TIMES = rf"{_TIME}-{_TIME}"
 
 
 def _is_within(value: Any, least: int, most: int) -> bool:

@@ -23,10 +23,9 @@ MEANING_VARIABLE = "WATERCOOLER_MEANING"
 
 
 class Preferences(NamedTuple):
-    """``defaults`` are options by command, ``quiet`` the minutes of the day between
-    which no notifications are sent. ``left_out`` are the repositories that are not in
-    the inbox; ``shows_elsewhere`` if the status line counts it. ``targets`` are texts
-    that name targets of notifications; with ``content``, webhooks get titles.
+    """``defaults`` are options by command. ``left_out`` are the repositories that are
+    not in the inbox; ``shows_elsewhere`` if the status line counts it. ``targets`` are
+    texts that name targets of notifications, ``notify_command`` is run for each.
     ``carry`` narrows the setting of a repository. ``wake_from`` names those whose
     balls wake agents if they came with the branch of the threads, ``wake_carriers`` the
     other branches that may bring such balls, ``wakes_per_hour`` how often; after
@@ -45,14 +44,13 @@ class Preferences(NamedTuple):
     """
 
     defaults: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    quiet: tuple[int, int] | None = None
     fields: Mapping[str, Any] = MappingProxyType({})
     ignored: tuple[str, ...] = ()
     problem: str = ""
     left_out: tuple[str, ...] = ()
     shows_elsewhere: bool = False
     targets: tuple[str, ...] = ()
-    content: bool = False
+    notify_command: str = ""
     carry: str = keys.AUTO
     wake_from: tuple[str, ...] = ("known",)
     wake_carriers: tuple[str, ...] = ()
@@ -69,15 +67,6 @@ class Preferences(NamedTuple):
     meaning_endpoint: str = ""
     meaning_model: str = ""
     meaning_dimensions: int = 0
-
-    def is_quiet(self, minute: int) -> bool:
-        """Whether a minute of the day is within the quiet time."""
-        if self.quiet is None:
-            return False
-        start, end = self.quiet
-        if start <= end:
-            return start <= minute < end
-        return minute >= start or minute < end
 
 
 NO_PREFERENCES = Preferences()
@@ -138,8 +127,6 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
             checked = keys.checked(key, value)
             if key.is_open:
                 values.setdefault(key.field, {})[name] = checked
-            elif key.kind == keys.HOURS:
-                values[key.field] = keys.minutes(checked)
             else:
                 values[key.field] = checked
     return Preferences(fields=fields, ignored=tuple(ignored), **values)
