@@ -24,7 +24,6 @@ from wc_observe.front.declared import (
     DISCOVER,
     INITIALIZE,
     LISTS,
-    RESOURCES,
     Declarations,
 )
 from wc_observe.mcp.server import build_server
@@ -94,12 +93,12 @@ def enveloped(method: str, revision: str, info: Fields) -> Fields:
 async def declared() -> Declarations:
     """What the server declares to a client that is not known."""
     every = server(all_stores=True, lists_older=True)
-    lists = [{"id": method, "method": method} for method in (*LISTS, RESOURCES)]
+    lists = [{"id": method, "method": method} for method in LISTS]
     opening = hello(HANDSHAKE_PROTOCOL_VERSIONS[-1], _INFO)
     answers = await ask(every, [*opening, *lists])
     results = dict(
         zip(
-            (INITIALIZE, *LISTS, RESOURCES),
+            (INITIALIZE, *LISTS),
             (each["result"] for each in answers),
             strict=True,
         )

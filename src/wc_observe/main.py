@@ -155,21 +155,16 @@ def serve(
     )
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.mcp.server import build_server
-    from wc_observe.mcp.stdio import NOTHING, Withheld, serve_stdio
+    from wc_observe.mcp.stdio import serve_stdio
 
     context = _server_context(dict(os.environ))
     context = context._replace(lists_older=lists_older)
     server = build_server(context._replace(all_stores=all_stores, graph=graph))
     _finish_start()
     unread = desk.hand_over() if desk is not None else b""
-    withheld = (
-        Withheld(REPEATED_ID, desk.acknowledged, desk.outdated)
-        if desk is not None
-        else NOTHING
-    )
     sys.stdin = repaired_input(sys.stdin.buffer, unread)
     try:
-        serve_stdio(server, withheld)
+        serve_stdio(server, REPEATED_ID if desk is not None else "")
     except* OSError as errors:
         _leave(_first_error(errors))
 

@@ -134,14 +134,13 @@ class Server:
         )
         self._id = 0
         self._read = b""
-        found = self.ask(
+        self.ask(
             "initialize",
             protocolVersion="2025-06-18",
             capabilities={},
             clientInfo={"name": "bench", "version": "1"},
         )
         self.initialized = self.age()
-        self.announced: dict[str, Any] = found["capabilities"]
         self._send({"method": "notifications/initialized"})
         self.ask("tools/list")
         self.listed = self.age()
@@ -174,15 +173,6 @@ class Server:
         start = time.perf_counter()
         self.ask("tools/call", name=tool, arguments=arguments)
         return time.perf_counter() - start
-
-    def hears(self, method: str, seconds: float) -> bool:
-        """Whether the server says this unprompted, within so long."""
-        deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            said = self._message(left)
-            if said is not None and said.get("method") == method:
-                return True
-        return False
 
     def _message(self, seconds: float) -> dict[str, Any] | None:
         """The next thing it says; ``None`` when it is silent for so long."""

@@ -1,25 +1,22 @@
 """What the server costs, beside a server of the same framework that does nothing.
 
-For each store there is one server that runs until the end: it is subscribed to a
-thread, and its search index is whole. What only happens once in the life of a
+For each store there is one server that runs until the end: its search index is
+whole. What only happens once in the life of a
 server is measured with new ones.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import sys
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import cycle
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.bench.processes import BenchError, Server, first_page
-from tests.bench.scratch import FIRST
 from tests.bench.table import (
     Goal,
     Row,
@@ -44,10 +41,7 @@ CALL = "trivial FastMCP server: a call"
 MEMORY = "trivial FastMCP server: memory"
 RARE, PHRASE = "needle", '"page asks for"'
 BEFORE_ALL = "60d"  # stores begin thirty days ago
-UPDATED = "notifications/resources/updated"
-# How long to wait for late notifications of the write before, and at most for
-# those of this one.
-QUIET, LATE = 0.3, 10.0
+LATE = 10.0
 # An index that is not whole by then never will be.
 WHOLE = 600.0
 AS_FAST = times(1.05)
@@ -211,7 +205,6 @@ class Subject:
         told = at_most(50)
         return [
             Row("wc say, until list_threads has it", self._seen, goal=told),
-            Row("wc say, until the server tells of it", self._told, goal=told),
             Row(
                 "wc-observe: CPU while nothing happens",
                 self._idle,
@@ -241,27 +234,9 @@ class Subject:
         first = json.loads(answer["content"][0]["text"])["threads"][0]
         return first["topic"], first["entry_count"]
 
-    def _told(self) -> float:
-        """From the moment that the log grew to the message that says so."""
-        server = self._server
-        if not subscribes(server):
-            raise BenchError("the server does not tell of changes")
-        log = self._scratch.layout(self._folder).log(FIRST)
-        before = os.stat(log).st_size
-        server.hears("", QUIET)
-        with ThreadPoolExecutor(1) as pool:
-            writing = pool.submit(self._scratch.saying(self._folder).seconds)
-            while server.hears(UPDATED, LATE):
-                now, info = time.time(), os.stat(log)
-                if info.st_size > before:
-                    writing.result()
-                    return now - info.st_mtime
-        raise BenchError("the server does not tell of what was written")
-
     def _idle(self) -> float:
         """The share of one core, in percent."""
         server = self._server
-        server.hears("", QUIET)
         start, before = time.monotonic(), cpu_seconds(server.pid)
         time.sleep(self._idle_seconds)
         used = cpu_seconds(server.pid) - before
@@ -278,15 +253,8 @@ class Subject:
         """The one that runs until the end."""
         server = self._scratch.server(OURS, self._folder)
         server.call(f"{PREFIX}list_threads")
-        if subscribes(server):
-            server.ask("resources/subscribe", uri=f"watercooler://threads/{FIRST}")
         wait_for_index(server)
         return server
-
-
-def subscribes(server: Server) -> bool:
-    """Whether it can be told to say what changes."""
-    return bool(server.announced.get("resources", {}).get("subscribe"))
 
 
 def wait_for_index(server: Server) -> None:

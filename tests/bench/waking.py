@@ -25,7 +25,6 @@ from tests.bench.processes import BenchError, Process, run
 from tests.bench.serving import (
     IDLE_EVERY,
     LATE,
-    QUIET,
     SELDOM,
     Figures,
     cpu_seconds,
@@ -208,7 +207,7 @@ def sleeper(file: str) -> int:
             token = json.loads(Path(file).read_bytes())["token"]
             pid = int(token.partition(".")[0])
             if b"sleeper.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                time.sleep(QUIET)
+                time.sleep(0.3)
                 return pid
         time.sleep(0.02)
     raise BenchError("no process waits for the session's balls")

@@ -2,7 +2,6 @@
 // FILE holds the question as JSON, FOLDER is where the packages are. Prints
 // what was heard; asking.py says in which shape.
 import { readFileSync } from "node:fs";
-import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
@@ -15,7 +14,6 @@ const load = (name) => import(pathToFileURL(require.resolve(name)));
 const capabilities = { roots: {} };
 const roots = async () => ({ roots: [{ uri: question.root, name: "app" }] });
 const identity = { name: question.sdk, version: "1" };
-let hear = () => {};
 
 async function first() {
   const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
@@ -26,9 +24,6 @@ async function first() {
   const types = await load("@modelcontextprotocol/sdk/types.js");
   const client = new Client(identity, { capabilities });
   client.setRequestHandler(types.ListRootsRequestSchema, roots);
-  client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, (one) =>
-    hear(one.params.uri),
-  );
   return { client, StdioClientTransport, StreamableHTTPClientTransport };
 }
 
@@ -38,9 +33,6 @@ async function second() {
   const versionNegotiation = { mode: question.mode };
   const client = new Client(identity, { capabilities, versionNegotiation });
   client.setRequestHandler("roots/list", roots);
-  client.setNotificationHandler("notifications/resources/updated", (one) =>
-    hear(one.params.uri),
-  );
   return { client, StdioClientTransport, StreamableHTTPClientTransport };
 }
 
@@ -101,23 +93,6 @@ async function completed(client) {
   return (await client.complete({ ref, argument })).completion.values;
 }
 
-async function updated(client) {
-  const heard = new Promise((resolve) => {
-    hear = (uri) => resolve(uri === question.watched);
-    setTimeout(() => resolve(false), 20_000).unref();
-  });
-  if (question.mode === "legacy") {
-    await client.subscribeResource({ uri: question.watched });
-  } else {
-    await client.listen({ resourceSubscriptions: [question.watched] });
-  }
-  const [command, ...words] = question.write;
-  const { cwd, env } = { cwd: question.where, env: question.env };
-  const wrote = spawnSync(command, words, { cwd, env, encoding: "utf8" });
-  if (wrote.status !== 0) throw new Error(wrote.stderr);
-  return heard;
-}
-
 const { client, StdioClientTransport, StreamableHTTPClientTransport } = await (
   question.sdk === "typescript 1" ? first : second
 )();
@@ -145,7 +120,6 @@ const heard = {
   ...(await resources(client)),
   prompts: await prompts(client),
   completed: offers.completions ? await completed(client) : null,
-  updated: offers.resources.subscribe ? await updated(client) : null,
 };
 await client.close();
 console.log(JSON.stringify(heard));

@@ -10,7 +10,6 @@ What was heard is a dictionary, the same from every library:
     missing: the error for a resource that is not there
     prompts: {name: text}                                   of every prompt
     completed: [value] or null                              for the topic
-    updated: did a write show to a subscriber; null if none can subscribe
 """
 
 from __future__ import annotations

@@ -84,13 +84,7 @@ class Place(NamedTuple):
             "wrong": WRONG,
             "thread": f"watercooler://threads/{TOPIC}",
             "completing": TOPIC[:4],
-            "watched": f"watercooler://threads/{WATCHED}",
             "missing": "watercooler://threads/no-such-thread",
-            "write": [
-                *(str(self.repo.machine.root / "bin/wc"), "ack", WATCHED),
-                *("--title", "While someone watches"),
-            ],
-            "where": str(self.repo.path),
         } | more
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import fastmcp
@@ -27,9 +25,8 @@ def ask(question: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _ask(question: dict[str, Any]) -> dict[str, Any]:
-    told: asyncio.Queue[str] = asyncio.Queue()
     connect = {"fastmcp": _fastmcp, "mcp": _mcp}[question["sdk"]]
-    async with connect(question, told) as client:
+    async with connect(question) as client:
         capabilities = client.server_capabilities
         heard = {
             "protocol": client.protocol_version,
@@ -42,16 +39,13 @@ async def _ask(question: dict[str, Any]) -> dict[str, Any]:
             **await _resources(client, question),
             "prompts": await _prompts(client, question),
             "completed": None,
-            "updated": None,
         }
         if capabilities.completions:
             heard["completed"] = await _complete(client, question)
-        if question["sdk"] == "mcp" and capabilities.resources.subscribe:
-            heard["updated"] = await _updated(client, question, told)
     return heard
 
 
-def _fastmcp(question: dict[str, Any], _: asyncio.Queue[str]) -> Any:
+def _fastmcp(question: dict[str, Any]) -> Any:
     if question["url"]:
         return fastmcp.Client(question["url"], mode=question["mode"])
     transport = StdioTransport(
@@ -64,23 +58,16 @@ def _fastmcp(question: dict[str, Any], _: asyncio.Queue[str]) -> Any:
     return fastmcp.Client(transport, mode=question["mode"], roots=[question["root"]])
 
 
-def _mcp(question: dict[str, Any], told: asyncio.Queue[str]) -> Any:
+def _mcp(question: dict[str, Any]) -> Any:
     async def roots(context: Any) -> mcp_types.ListRootsResult:
         del context
         return mcp_types.ListRootsResult(roots=[mcp_types.Root(uri=question["root"])])
-
-    async def hear(message: Any) -> None:
-        if isinstance(message, mcp_types.ResourceUpdatedNotification):
-            await told.put(str(message.params.uri))
 
     local = mcp.StdioServerParameters(
         command=question["command"], env=question["env"], cwd=question["cwd"]
     )
     return mcp.Client(
-        question["url"] or local,
-        mode=question["mode"],
-        list_roots_callback=roots,
-        message_handler=hear,
+        question["url"] or local, mode=question["mode"], list_roots_callback=roots
     )
 
 
@@ -154,33 +141,3 @@ async def _complete(client: Any, question: dict[str, Any]) -> list[str]:
     got = await _method(client, "complete")(ref, argument)
     values: list[str] = got.completion.values
     return values
-
-
-async def _updated(
-    client: Any, question: dict[str, Any], told: asyncio.Queue[str]
-) -> bool:
-    watched: str = question["watched"]
-
-    async def write() -> None:
-        await asyncio.to_thread(
-            subprocess.run,
-            question["write"],
-            cwd=question["where"],
-            env=question["env"],
-            check=True,
-            capture_output=True,
-        )
-
-    async with asyncio.timeout(SECONDS):
-        if question["mode"] == "legacy":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", mcp.MCPDeprecationWarning)
-                await client.subscribe_resource(watched)
-            await write()
-            return await told.get() == watched
-        async with client.listen(resource_subscriptions=[watched]) as events:
-            await write()
-            async for event in events:
-                updated: str = event.uri
-                return updated == watched
-    return False

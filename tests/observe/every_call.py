@@ -16,22 +16,16 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import Client
 from fastmcp.exceptions import McpError
-from mcp.client.subscriptions import listen
 from mcp_types import (
-    EmptyResult,
     PromptReference,
     ResourceTemplateReference,
-    SubscribeRequest,
-    SubscribeRequestParams,
-    UnsubscribeRequest,
-    UnsubscribeRequestParams,
 )
 
 from wc_core.base.toolnames import PREFIX
@@ -39,9 +33,8 @@ from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from fastmcp import FastMCP
 
 _FORMATS: tuple[dict[str, Any], ...] = ({}, {"format": "json"}, {"format": "xml"})
 _WHERE = ("plan", "forked", "torn", "garbage", "markdown", "a%20b", "linked", "empty")
@@ -431,50 +424,6 @@ async def call_everything(
     }
 
 
-async def while_subscribed(server: FastMCP) -> dict[str, Any]:
-    """The same; in the meantime clients of both eras are subscribed to everything, and
-    the store is watched."""
-    async with subscribed(server):
-        return await call_everything(Client(server))
-
-
-@asynccontextmanager
-async def subscribed(server: FastMCP) -> AsyncIterator[None]:
-    """A client of each era that subscribes to every address."""
-    every = [f"watercooler://{address}" for address in ADDRESSES if _is_ours(address)]
-    async with Client(server, mode="legacy") as older, Client(server) as newer:
-        for address in every:
-            await older.session.send_request(_subscribe(address), EmptyResult)
-        async with listen(
-            newer.session, resources_list_changed=True, resource_subscriptions=every
-        ):
-            await _until_watching(newer)
-            yield
-        for address in every:
-            await older.session.send_request(_unsubscribe(address), EmptyResult)
-
-
-async def _until_watching(client: Client[Any]) -> None:
-    for _ in range(1000):
-        told = await client.call_tool(f"{PREFIX}health", {})
-        if "changes noticed by: watching" in getattr(told.content[0], "text", ""):
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(told)
-
-
-def _is_ours(address: str) -> bool:
-    return address != "nothing" and ".." not in address
-
-
-def _subscribe(address: str) -> SubscribeRequest:
-    return SubscribeRequest(params=SubscribeRequestParams(uri=address))
-
-
-def _unsubscribe(address: str) -> UnsubscribeRequest:
-    return UnsubscribeRequest(params=UnsubscribeRequestParams(uri=address))
-
-
 def _in_a_tool(folder: Path) -> None:
     """A tool that writes, called like any other."""
     server = build_server(ServerContext(str(folder), dict(os.environ), lambda: 0))
@@ -560,7 +509,7 @@ def main() -> None:
         start = ServerContext(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
         server = build_server(start._replace(all_stores=True, lists_older=True))
         refused = arm()
-        told = asyncio.run(while_subscribed(server)) | {"refused": refused}
+        told = asyncio.run(call_everything(Client(server))) | {"refused": refused}
     sys.stdout.write(json.dumps(told))
 
 

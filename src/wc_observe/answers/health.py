@@ -1,5 +1,4 @@
-"""The health of a store: its threads and damage, what is not committed, its remote, and
-how changes are noticed."""
+"""The health of a store: its threads and damage, what is not committed, its remote."""
 
 from __future__ import annotations
 
@@ -24,8 +23,6 @@ from wc_observe.callers.open_store import (
     without_folders,
 )
 from wc_observe.stores.live.survey import survey
-from wc_observe.stores.watch.stores import CURRENT_WATCH
-from wc_observe.stores.watch.watcher import WATCHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +92,6 @@ def _store_parts(place: Place, call: Call) -> Iterator[HealthPart]:
     yield _threads_part(place, call)
     yield _settling_part(layout)
     yield _sync_part(place, layout, call)
-    yield HealthPart(_changes_fields(place.root, call), [])
     damage = settings.load(place.root, call.env).damage
     if damage is not None:
         yield HealthPart({}, [f"{damage.file}: {damage.message}"])
@@ -171,19 +167,6 @@ def _sync_part(place: Place, layout: Layout, call: Call) -> HealthPart:
     return HealthPart({"sync": _without_folders_in(sync, call)}, problems)
 
 
-def _changes_fields(root: str, call: Call) -> dict[str, Any]:
-    """Returns how changes are noticed, if a client asked to be notified."""
-    watch = CURRENT_WATCH.get(None)
-    state = watch.health(root) if watch is not None else None
-    if state is None:
-        return {}
-    changes = {"noticed_by": state.kind}
-    # While the folder is watched, any reason concerns a folder that is not needed yet.
-    if state.why and state.kind != WATCHING:
-        changes["why"] = state.why
-    return {"changes": _without_folders_in(changes, call)}
-
-
 def _without_folders_in(fields: dict[str, Any], call: Call) -> dict[str, Any]:
     return {
         key: without_folders(value, call) if isinstance(value, str) else value
@@ -239,7 +222,3 @@ def _change_lines(fields: dict[str, Any]) -> Iterator[str]:
         yield f"not yet committed: {fields['unsettled']}"
     if "sync" in fields:
         yield f"sync: {word(fields['sync']['summary'], 1000)}"
-    if "changes" in fields:
-        reason = fields["changes"].get("why", "")
-        kind = fields["changes"]["noticed_by"]
-        yield f"changes noticed by: {kind}" + (f"; {reason}" if reason else "")

@@ -18,10 +18,8 @@ from wc_core.base.version import __version__
 Fields = dict[str, Any]
 
 INITIALIZE, DISCOVER, PING = "initialize", "server/discover", "ping"
-LISTEN = "subscriptions/listen"
 TOOLS = "tools/list"
-# In full, the list of resources depends on the store; `RESOURCES` has the fixed ones.
-RESOURCES = "resources/list"
+# The list of resources depends on the store.
 LISTS = (TOOLS, "prompts/list", "resources/templates/list")
 
 _INFO = "io.modelcontextprotocol/serverInfo"

@@ -56,16 +56,6 @@ class Desk:
         sys.setswitchinterval(_SWITCH_SECONDS)
         self._thread.start()
 
-    @property
-    def outdated(self) -> frozenset[int | str]:
-        """The streams of a client that has only the fixed resources, by their ids."""
-        return frozenset(self._answers.outdated)
-
-    @property
-    def acknowledged(self) -> frozenset[int | str]:
-        """The requests for streams that were acknowledged, by their ids."""
-        return frozenset(self._answers.acknowledged)
-
     def hand_over(self) -> bytes:
         """Stops answering. Returns what the real server has to read before the rest of
         the input: the first request again, then everything that waited, in order."""
@@ -102,10 +92,7 @@ class Desk:
             return
         self._lines.append(line)
         self._waiting_bytes += len(line)
-        acknowledgement = self._answers.acknowledgement(message)
-        if acknowledgement is not None:
-            self._write(acknowledgement)
-        elif message is not None and message.id is not None:
+        if message is not None and message.id is not None:
             self._owes_answer = True
 
     def _write(self, answer: bytes) -> None:

@@ -6,14 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from wc_observe.front import requests
-from wc_observe.front.declared import (
-    DISCOVER,
-    INITIALIZE,
-    LISTEN,
-    LISTS,
-    PING,
-    RESOURCES,
-)
+from wc_observe.front.declared import DISCOVER, INITIALIZE, LISTS, PING
 
 if TYPE_CHECKING:
     from wc_observe.front.declared import Declarations, Fields
@@ -22,10 +15,6 @@ if TYPE_CHECKING:
 # The id with which the real server gets the first request again. Its answer must not
 # reach the client, which already has one.
 REPEATED_ID = "watercooler: the first request, repeated"
-ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
-# Of the lists, only this one changes while the server runs.
-RESOURCES_CHANGED = "resourcesListChanged"
 
 
 class FirstAnswers:
@@ -35,11 +24,6 @@ class FirstAnswers:
     answered, too, whatever waits for the real server. ``is_over`` becomes true if the
     first message is something else, at a second handshake, and at a line that is
     neither a request nor a notification: the real server gets everything from there on.
-
-    A stream of changes is only acknowledged: the real server gets its request, too.
-    ``acknowledged`` are the ids of these requests. A client that has a stream for the
-    list of resources gets the fixed ones at once, and has to be told on the streams
-    ``outdated`` that there may be more: it would list no tools before it has them.
     """
 
     def __init__(
@@ -53,9 +37,6 @@ class FirstAnswers:
         self._all_stores, self._lists_older = all_stores, lists_older
         self._opening: ClientMessage | None = None
         self.is_over = False
-        self.acknowledged: set[int | str] = set()
-        self._following: set[int | str] = set()
-        self.outdated: set[int | str] = set()
 
     def answer(self, message: ClientMessage | None) -> bytes | None:
         """Returns the answer to a message, as a line. ``None`` if the real server must
@@ -67,24 +48,6 @@ class FirstAnswers:
         if message is None or self._opening is None:
             self.is_over = True
         return None
-
-    def acknowledgement(self, message: ClientMessage | None) -> bytes | None:
-        """Returns the first message of the stream of changes that a request asks for,
-        as a line: some clients list tools only after it. ``None`` for anything else."""
-        if message is None or message.method != LISTEN or message.id is None:
-            return None
-        envelope = requests.envelope_of(message, "notifications")
-        changes = requests.wanted_changes(message)
-        if self.is_over or envelope is None or changes is None:
-            return None
-        if envelope.version not in self._declared.stateless:
-            return None
-        self.acknowledged.add(message.id)
-        kept = {name: True for name in (RESOURCES_CHANGED,) if changes.get(name)}
-        if kept:
-            self._following.add(message.id)
-        params = {"_meta": {SUBSCRIPTION_ID: message.id}, "notifications": kept}
-        return _line({"method": ACKNOWLEDGED, "params": params})
 
     def opening_line(self) -> bytes:
         """Returns the first request for the real server, so that it knows the client;
@@ -120,11 +83,8 @@ class FirstAnswers:
         envelope = requests.envelope_of(request)
         if envelope is None or envelope.version not in self._declared.stateless:
             return None
-        if request.method == RESOURCES and self._following:
-            self.outdated |= self._following
-            result: Fields | None = self._declared.results[RESOURCES]
-        elif request.method == DISCOVER:
-            result = self._declared.results[DISCOVER]
+        if request.method == DISCOVER:
+            result: Fields | None = self._declared.results[DISCOVER]
         else:
             result = self._listing(request.method)
         if result is None:

@@ -31,7 +31,6 @@ _LEVELS = frozenset(
 # Members of the client's capabilities with content defined by the client.
 _OPEN_CAPABILITIES = frozenset({"experimental", "extensions"})
 _FLAGS = frozenset({"listChanged", "applyDefaults"})
-_CHANGES = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged"})
 
 
 class ClientMessage(NamedTuple):
@@ -97,20 +96,11 @@ def hello_of(request: ClientMessage) -> Envelope | None:
     )
 
 
-def wanted_changes(request: ClientMessage) -> Fields | None:
-    """Returns which lists a request for a stream of changes asks for; ``None`` if it
-    asks for anything else, such as a resource."""
-    changes = request.params.get("notifications")
-    if not isinstance(changes, dict) or not changes.keys() <= _CHANGES:
-        return None
-    return changes if all(type(flag) is bool for flag in changes.values()) else None
-
-
-def envelope_of(request: ClientMessage, *parameters: str) -> Envelope | None:
+def envelope_of(request: ClientMessage) -> Envelope | None:
     """Returns the description of a client of the stateless protocol if its request has
     only these ``parameters``."""
     meta = request.params.get("_meta")
-    if request.params.keys() != {"_meta", *parameters} or not isinstance(meta, dict):
+    if request.params.keys() != {"_meta"} or not isinstance(meta, dict):
         return None
     known = _ENVELOPE | {_LOG_LEVEL}
     extra = {name: value for name, value in meta.items() if name not in known}

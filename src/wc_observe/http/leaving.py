@@ -74,9 +74,9 @@ class Leaving:
 
 
 def _is_stream(scope: Scope) -> bool:
-    """Returns whether a request only waits for changes: the GET of the older protocol,
-    or the method of the newer one."""
+    """Returns whether a request only waits for changes: the GET of the older
+    protocol."""
     headers = dict(scope["headers"])
-    if scope["method"] == "GET":
-        return b"text/event-stream" in headers.get(b"accept", b"")
-    return bool(headers.get(b"mcp-method") == b"subscriptions/listen")
+    return scope["method"] == "GET" and b"text/event-stream" in headers.get(
+        b"accept", b""
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from fastmcp.resources.base import Resource
 from fastmcp.resources.template import ResourceTemplate
@@ -26,7 +27,6 @@ from wc_observe.callers.calls import CURRENT
 from wc_observe.callers.open_store import open_store
 from wc_observe.mcp import instructions
 from wc_observe.mcp.refusals import guarded
-from wc_observe.stores.watch.addresses import thread_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +43,11 @@ _THREADS = 50
 MAX_LISTED = 100
 _TITLE_WIDTH = 100
 _NAME_WIDTH = 60
+
+
+def thread_address(topic: str) -> str:
+    """Returns the URI of a thread."""
+    return f"watercooler://threads/{quote(topic, safe='')}"
 
 
 def guide_page() -> str:

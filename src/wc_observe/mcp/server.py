@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from fastmcp import FastMCP
+from mcp.server.lowlevel.server import NotificationOptions
 
 from wc_core.base.version import __version__
 from wc_observe.mcp import (
@@ -21,8 +22,8 @@ from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
 from wc_observe.mcp.prompts import add_prompts
 from wc_observe.mcp.resources import RecentThreads, add_resources
-from wc_observe.mcp.subscriptions import Subscriptions
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
+from wc_observe.mcp.watching import Watching
 from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def build_server(
     """
     local = not start.store_name
     boundary = Boundary(start, stores or Stores())
-    subscriptions = Subscriptions(boundary)
+    watching = Watching(boundary.stores, start.env)
     server: FastMCP = FastMCP(
         "watercooler",
         instructions=instructions.SHORT,
@@ -78,10 +79,10 @@ def build_server(
         middleware=[
             *outer,
             boundary,
-            subscriptions,
+            watching,
             RecentThreads(),
         ],
-        lifespan=subscriptions.lifespan,
+        lifespan=watching.lifespan,
         tools=all_tools(
             local=local,
             # Network callers have these tools only with a graph: it can restrict the
@@ -95,5 +96,6 @@ def build_server(
     add_resources(server, local=local)
     add_prompts(server)
     add_completion(server)
-    subscriptions.register(server)
+    # Tools and prompts never change, and nobody is notified of the rest.
+    server._mcp_server.notification_options = NotificationOptions()  # noqa: SLF001
     return server

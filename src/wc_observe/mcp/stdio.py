@@ -14,19 +14,13 @@ import anyio
 from fastmcp.server.context import reset_transport, set_transport
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types import (
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
-    JSONRPCNotification,
-    ResourceListChangedNotification,
-    SubscriptionsAcknowledgedNotification,
 )
 from pydantic import ValidationError
-
-from wc_core.base.values import NamedTuple
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -35,32 +29,18 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
 
 _NO_JSON = "json_invalid"
-_ACKNOWLEDGED = SubscriptionsAcknowledgedNotification.model_fields["method"].default
-_LIST_CHANGED = ResourceListChangedNotification.model_fields["method"].default
 
 
 _log = logging.getLogger(__name__)
 
 
-class Withheld(NamedTuple):
-    """What the client already has: the answer to the request ``repeated_id``, and the
-    acknowledgements of the streams that it requested with the ids ``acknowledged``. On
-    the streams ``outdated`` it has to be told that the list of resources changed."""
-
-    repeated_id: str = ""
-    acknowledged: frozenset[int | str] = frozenset()
-    outdated: frozenset[int | str] = frozenset()
+def serve_stdio(server: FastMCP, repeated_id: str = "") -> None:
+    """Serves one client until its input ends, without sending the answer to the request
+    ``repeated_id``, which the client already has."""
+    anyio.run(_serve, server, repeated_id)
 
 
-NOTHING = Withheld()
-
-
-def serve_stdio(server: FastMCP, withheld: Withheld = NOTHING) -> None:
-    """Serves one client until its input ends, without sending what is ``withheld``."""
-    anyio.run(_serve, server, withheld)
-
-
-async def _serve(server: FastMCP, withheld: Withheld) -> None:
+async def _serve(server: FastMCP, repeated_id: str) -> None:
     low = server._mcp_server  # noqa: SLF001
     token = set_transport("stdio")
     try:
@@ -68,7 +48,7 @@ async def _serve(server: FastMCP, withheld: Withheld) -> None:
             options = low.create_initialization_options()
             await low.run(
                 AnsweredStream(reads, writes),
-                WithheldStream(writes, withheld),
+                WithheldStream(writes, repeated_id),
                 options,
             )
     finally:
@@ -95,13 +75,11 @@ class _Closing:
 
 
 class WithheldStream(_Closing):
-    """A stream of messages without those that the client already has."""
+    """A stream of messages without the answer that the client already has."""
 
-    def __init__(self, writes: Any, withheld: Withheld) -> None:
+    def __init__(self, writes: Any, repeated_id: str) -> None:
         self._writes = writes
-        self._repeated_id = withheld.repeated_id
-        self._acknowledged = set(withheld.acknowledged)
-        self._outdated = withheld.outdated
+        self._repeated_id = repeated_id
 
     async def send(self, item: SessionMessage) -> None:
         """Sends a message, unless the client already has it."""
@@ -111,35 +89,11 @@ class WithheldStream(_Closing):
             if isinstance(answer, JSONRPCError):
                 _log.error("the first request was refused: %s", answer.error.message)
             return
-        if self._acknowledged and isinstance(answer, JSONRPCNotification):
-            stream = _acknowledged_stream(answer)
-            if stream in self._acknowledged:
-                self._acknowledged.remove(stream)
-                if stream in self._outdated:
-                    await self._writes.send(_list_changed(stream))
-                return
         await self._writes.send(item)
 
     async def aclose(self) -> None:
         """Closes the stream."""
         await self._writes.aclose()
-
-
-def _list_changed(stream: int | str | None) -> SessionMessage:
-    """Returns the message that the list of resources has changed, for a stream."""
-    params = {"_meta": {SUBSCRIPTION_ID_META_KEY: stream}}
-    return SessionMessage(
-        JSONRPCNotification(jsonrpc="2.0", method=_LIST_CHANGED, params=params)
-    )
-
-
-def _acknowledged_stream(message: JSONRPCNotification) -> int | str | None:
-    """Returns the id of the stream that a notification acknowledges."""
-    if message.method != _ACKNOWLEDGED or message.params is None:
-        return None
-    about: dict[str, Any] = message.params.get("_meta", {})
-    stream: int | str | None = about.get(SUBSCRIPTION_ID_META_KEY)
-    return stream
 
 
 class AnsweredStream(_Closing):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from wc_observe.stores.watch.addresses import Changes
+    from wc_observe.stores.watch.threads import Changes
     from wc_observe.web.stores import StoreOpener
 
 # Each open page has one stream; more than this is a fault.
@@ -68,7 +68,7 @@ class Streams:
         try:
             # Scanning ten thousand logs takes a while.
             end = await anyio.to_thread.run_sync(
-                self._watch.listen_at, place, env, pending.add
+                self._watch.listen, place.root, env, pending.add
             )
             loaded = settings.load(place.root, env)
             state = {"live": loaded.watch != OFF}

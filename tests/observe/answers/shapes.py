@@ -104,7 +104,6 @@ HEALTH_SCHEMA = object_schema(
         "damaged": OBJECTS,
         "unsettled": INTEGER,
         "sync": OBJECT,
-        "changes": OBJECT,
         "problems": TEXTS,
         "you": TEXT,
         "versions": OBJECT,

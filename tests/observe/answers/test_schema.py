@@ -17,13 +17,11 @@ from tests.observe.answers.shapes import (
 )
 from tests.observe.stores import NOW_MS, Session, Store
 from tests.observe.test_places import git
-from wc_core.ledger.git import discovery
 from wc_observe.answers.health import health_fields
 from wc_observe.answers.vocabulary import vocabulary_fields
 from wc_observe.answers.whoami import whoami_fields
 from wc_observe.callers.calls import Call
 from wc_observe.stores.live.stores import Stores
-from wc_observe.stores.watch.stores import CURRENT_WATCH, StoreWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,15 +75,6 @@ def test_the_schema_has_what_an_answer_can_have(
     schema: dict[str, Any], answer: Callable[[Call], Fields], calls: list[Call]
 ) -> None:
     answers = [answer(call) for call in calls]
-    # Health says how changes are noticed as soon as a client listens.
-    watch, plain = StoreWatch(Stores()), calls[0]
-    end = watch.listen(discovery.find(plain.folder, plain.env).root, {}, print)
-    token = CURRENT_WATCH.set(watch)
-    try:
-        answers.append(answer(plain))
-    finally:
-        CURRENT_WATCH.reset(token)
-        end()
     check(schema, answers)
 
 

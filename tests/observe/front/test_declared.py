@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from tests.observe.front.asking import PLAIN, ask, enveloped, hello, line, server
-from wc_observe.front.declared import (
-    DISCOVER,
-    LISTS,
-    PING,
-    RESOURCES,
-    read_declared,
-)
+from wc_observe.front.declared import DISCOVER, LISTS, PING, read_declared
 from wc_observe.front.firstanswers import REPEATED_ID, FirstAnswers
 from wc_observe.front.requests import parse_message
 
@@ -61,23 +55,6 @@ def test_they_are_the_same_in_each_revision(revision: str, client: str) -> None:
         notifications = [k for k, each in enumerate(messages) if "id" not in each]
         assert [k for k, each in enumerate(answers) if each is None] == notifications
         assert [each for each in answers if each is not None] == real
-
-
-def test_the_fixed_resources_are_those_of_a_folder_without_a_store() -> None:
-    """Only a client that wants to know of changes gets them before the others."""
-    info = {"name": "claude-code", "version": "1"}
-    (revision,) = MODERN_PROTOCOL_VERSIONS
-    request = enveloped(RESOURCES, revision, info)
-    listening = enveloped("subscriptions/listen", revision, info)
-    listening["params"]["notifications"] = {"resourcesListChanged": True}
-    front = FirstAnswers(read_declared())
-    assert front.answer(parse_message(line(enveloped(DISCOVER, revision, info))))
-    assert front.answer(parse_message(line(request))) is None
-    assert front.acknowledgement(parse_message(line(listening)))
-    answer = front.answer(parse_message(line(request)))
-    assert answer is not None
-    assert [json.loads(answer)] == anyio.run(ask, server(), [request])
-    assert front.outdated == {"subscriptions/listen"}
 
 
 def test_what_an_agent_pays_for_the_list() -> None:

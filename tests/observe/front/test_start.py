@@ -117,7 +117,7 @@ def call(number: int, tool: str, **arguments: object) -> dict[str, Any]:
 def test_what_came_before_is_answered_afterwards(
     server: Starting, tmp_path: Path
 ) -> None:
-    """With its roots, its name, its subscriptions and its cancellations."""
+    """With its roots, its name and its cancellations."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     opening, initialized = hello("2025-06-18", INFO)
@@ -171,77 +171,6 @@ def test_the_stateless_protocol_is_handed_over_as_well(server: Starting) -> None
     modules = {*errors.split()}
     assert "wc_observe.front.desk" in modules
     assert modules & HEAVY == set()
-
-
-def listen(number: int, **wanted: object) -> dict[str, Any]:
-    request = enveloped("subscriptions/listen", "2026-07-28", INFO)
-    request["params"]["notifications"] = wanted
-    return request | {"id": number}
-
-
-def test_a_stream_of_changes_is_acknowledged_at_once(
-    server: Starting, store: Store
-) -> None:
-    """Claude Code lists tools only after that."""
-    server.say(enveloped("server/discover", "2026-07-28", INFO))
-    assert "result" in server.hear()
-    every = {"toolsListChanged": True, "resourcesListChanged": True}
-    server.say(listen(7, **every))
-    acknowledged = server.hear()
-    assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
-    assert acknowledged["params"]["notifications"] == {"resourcesListChanged": True}
-    server.say(enveloped("tools/list", "2026-07-28", INFO))
-    assert len(server.hear()["result"]["tools"]) > 10
-    # One that names a resource is left to the real server, which looks for it.
-    server.say(listen(8, resourceSubscriptions=["watercooler://threads"]))
-    server.open_gate()
-    own = server.hear()
-    assert own == acknowledged | {
-        "params": {
-            "_meta": {"io.modelcontextprotocol/subscriptionId": 8},
-            "notifications": {"resourceSubscriptions": ["watercooler://threads"]},
-        }
-    }
-    # The stream is open, and was not acknowledged twice.
-    store.thread("second")
-    changed = server.hear()
-    while changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] != 7:
-        changed = server.hear()
-    assert changed["method"] == "notifications/resources/list_changed"
-    server.input.close()
-    assert server.process.wait(20) == 0
-
-
-def test_resources_are_listed_at_once_for_a_client_that_hears_of_more(
-    server: Starting,
-) -> None:
-    """Claude Code waits for its three lists before it asks its model."""
-    server.say(enveloped("server/discover", "2026-07-28", INFO))
-    server.say(listen(7, resourcesListChanged=True))
-    assert "result" in server.hear()
-    assert server.hear()["method"].endswith("acknowledged")
-    server.say(enveloped("resources/list", "2026-07-28", INFO))
-    fixed = [item["uri"] for item in server.hear()["result"]["resources"]]
-    assert "watercooler://threads" in fixed
-    server.open_gate()
-    stream = {"io.modelcontextprotocol/subscriptionId": 7}
-    changed = server.hear()
-    assert changed["method"] == "notifications/resources/list_changed"
-    assert changed["params"]["_meta"] == stream
-    server.say(enveloped("resources/list", "2026-07-28", INFO))
-    every = [item["uri"] for item in server.hear()["result"]["resources"]]
-    assert every == [*fixed, "watercooler://threads/plan"]
-    server.input.close()
-    assert server.process.wait(20) == 0
-
-
-def test_a_client_that_only_listens_is_not_kept_waiting(server: Starting) -> None:
-    server.say(enveloped("server/discover", "2026-07-28", INFO))
-    server.say(listen(7, resourcesListChanged=True))
-    assert "result" in server.hear()
-    assert server.hear()["method"].endswith("acknowledged")
-    server.input.close()
-    assert server.process.wait(20) == 0
 
 
 def begin(server: Starting) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -141,24 +140,6 @@ def test_no_answer_names_a_folder_of_the_server(server: Served, place: Path) -> 
         found = server.call(tool, arguments, path=TEAM, token=ALEX)
         assert str(place) not in found.model_dump_json()
         assert "team" in answer_text(found)
-
-
-def test_health_names_no_folder_where_changes_are_waited_for(
-    server: Served, place: Path
-) -> None:
-    async def ask() -> str:
-        async with server.client(TEAM, ALEX, "legacy") as client:
-            await client.list_resources()  # from then on it hears of changes
-            until = time.monotonic() + 10
-            while True:
-                found = await client.call_tool_mcp("watercooler_v1_health", {})
-                text = str(found.model_dump_json())
-                if "noticed_by" in text or time.monotonic() > until:
-                    return text
-
-    text = asyncio.run(ask())
-    assert "noticed_by" in text
-    assert str(place) not in text
 
 
 def test_no_error_names_a_folder_of_the_server(server: Served, place: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pytest
 from fastmcp import Client
@@ -15,24 +15,24 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
 from tests.observe.stores import MODES, NOW_MS, Mode, Session, Store
-from wc_core.base.errors import InvalidInputError
 from wc_core.base.layout import topic_of
 from wc_core.ledger.guidance import MAX_GENERAL
 from wc_core.ledger.threads import codec
 from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.instructions import guide
-from wc_observe.mcp.resources import MAX_LISTED
+from wc_observe.mcp.resources import MAX_LISTED, thread_address
 from wc_observe.mcp.server import build_server
-from wc_observe.stores.watch import addresses
-from wc_observe.stores.watch.addresses import Changes, thread_address
-from wc_observe.stores.watch.threads import ThreadStamps
+from wc_observe.stores.watch.threads import Changes, ThreadStamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcp_types import Resource
 
-FIXED = addresses._FIXED
+FIXED = {
+    f"watercooler://{name}"
+    for name in ("threads", "index", "instructions", "worktrees")
+}
 
 
 def listed(
@@ -136,55 +136,12 @@ file_names = st.text(
 
 @given(file_names)
 @relaxed
-def test_every_topic_has_one_address_however_it_is_spelt(name: str) -> None:
+def test_every_topic_has_one_address_that_names_it(name: str) -> None:
     topic = topic_of(name)
     uri = thread_address(topic)
     assert uri.isascii()
     assert "/" not in uri.removeprefix("watercooler://threads/")
-    assert addresses.canonical(uri) == uri
-    everything = "".join(f"%{byte:02x}" for byte in topic.encode())
-    assert addresses.canonical(f"{addresses.THREADS}/{everything}") == uri
-    assert addresses.changed_addresses(Changes(frozenset({topic})), {uri, "x"}) == {uri}
-
-
-@given(st.text())
-@relaxed
-def test_any_text_is_an_address_or_refused(text: str) -> None:
-    for uri in (text, f"{addresses.THREADS}/{text}"):
-        with contextlib.suppress(InvalidInputError):
-            spelt = addresses.canonical(uri)
-            assert addresses.canonical(spelt) == spelt
-
-
-LOOP = "watercooler://loop/fix"
-EVERY = {
-    "plan": thread_address("plan"),
-    "other": thread_address("other"),
-    "entry": f"{thread_address('plan')}/-1",
-    "threads": addresses.THREADS,
-    "index": addresses.INDEX,
-    "worktrees": addresses.WORKTREES,
-    "loop": LOOP,
-    "instructions": addresses.INSTRUCTIONS,
-}
-
-
-@pytest.mark.parametrize(
-    ("changes", "about"),
-    [
-        (Changes(), ""),
-        (Changes(frozenset({"plan"})), "plan entry threads index worktrees"),
-        (Changes(listed=True), "threads index worktrees"),
-        (Changes(beside=True), "worktrees"),
-        (Changes(beside=True, loops=True), "worktrees loop"),
-    ],
-)
-def test_what_a_change_is_about(changes: Changes, about: str) -> None:
-    assert bool(changes) == bool(about)
-    wanted = {EVERY[name] for name in about.split()}
-    assert addresses.changed_addresses(changes, EVERY.values()) == wanted
-    assert all(addresses.canonical(uri) == uri for uri in EVERY.values())
-    assert addresses.canonical("watercooler://loop/%66ix") == LOOP
+    assert unquote(uri.removeprefix("watercooler://threads/")) == topic
 
 
 def _nothing(_: Store) -> None:
@@ -296,6 +253,5 @@ def test_a_look_finds_what_moved_and_only_once(
     gone = frozenset({store.layout.log("plan"), "/elsewhere"})
     paths = (every | gone) - set(looks.folders) if told else None
     assert looks.changes_at(paths) == Changes(frozenset(topics), come_or_gone)
-    assert not looks.changes_at(paths)
-    assert not looks.changes_at(None)
-    assert not looks.changes_at(frozenset(looks.folders))
+    assert looks.changes_at(paths) == looks.changes_at(None) == Changes()
+    assert looks.changes_at(frozenset(looks.folders)) == Changes()

@@ -22,7 +22,7 @@ REPORTED = 0.3
 
 @pytest.fixture
 def watch(tmp_path: Path) -> Iterator[FolderWatch]:
-    with closing(FolderWatch([str(tmp_path)], recursive=True)) as watch:
+    with closing(FolderWatch([str(tmp_path)])) as watch:
         yield watch
 
 

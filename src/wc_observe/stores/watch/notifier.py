@@ -52,21 +52,20 @@ class PathChanges(NamedTuple):
 
 
 class FolderWatch:
-    """A watch on existing folders, from now on. Without folders it reports nothing.
+    """A watch on existing folders and those below them, from now on. Without folders it
+    reports nothing.
 
     With ``deep``, new subfolders are watched as well. It holds an inotify instance, of
     which a user has 128, until it is closed. Raises CannotWatchError if the kernel
     refuses, and FileNotFoundError for a folder that has just been removed.
     """
 
-    def __init__(self, folders: Sequence[str], *, recursive: bool) -> None:
-        self.deep = recursive
-        if recursive:
-            surveyed = survey_folders(folders)
-            # The library follows links, and a link in a cloned store may lead to the
-            # root of the disk.
-            self.deep = surveyed.plain
-            folders = folders if surveyed.plain else surveyed.folders
+    def __init__(self, folders: Sequence[str]) -> None:
+        surveyed = survey_folders(folders)
+        # The library follows links, and a link in a cloned store may lead to the root
+        # of the disk.
+        self.deep = surveyed.plain
+        folders = folders if surveyed.plain else surveyed.folders
         self._notify = (
             _open_notifier(list(folders), deep=self.deep) if folders else None
         )

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import threading
-from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from wc_core.base.layout import Layout
 from wc_core.ledger.threads import settings
-from wc_observe.stores.watch.addresses import Changes
-from wc_observe.stores.watch.threads import ThreadStamps
+from wc_observe.stores.watch.threads import Changes, ThreadStamps
 from wc_observe.stores.watch.watcher import WATCHING, Watcher
-from wc_observe.stores.watch.worktrees import WorktreeWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from wc_core.ledger.git.discovery import Place
     from wc_observe.stores.live.stores import Stores
-    from wc_observe.stores.watch.watcher import Health
-
-# The watchers of the server that answers the current call.
-CURRENT_WATCH: ContextVar[StoreWatch] = ContextVar("watch")
 
 # Stores that are watched only to keep their caches fresh.
 _MOST_KEPT = 4
@@ -35,7 +27,6 @@ class StoreWatch:
         self._lock = threading.Lock()
         self._runs = 0
         self._stores: dict[str, _WatchedStore] = {}
-        self._beside: dict[tuple[str, str, str], WorktreeWatch] = {}
 
     def listen(
         self, root: str, env: Mapping[str, str], callback: Callable[[Changes], None]
@@ -54,43 +45,6 @@ class StoreWatch:
             with self._lock:
                 store.listeners.pop(token, None)
                 self._drop(root, store)
-
-        return end
-
-    def listen_at(
-        self,
-        place: Place,
-        env: Mapping[str, str],
-        callback: Callable[[Changes], None],
-    ) -> Callable[[], None]:
-        """Like `listen_at`, for the store of a place."""
-        return self.listen(place.root, env, callback)
-
-    def listen_beside(
-        self,
-        place: Place,
-        env: Mapping[str, str],
-        callback: Callable[[Changes], None],
-    ) -> Callable[[], None]:
-        """Like `listen_at`, and also for changes in the worktrees of its repository."""
-        end_store = self.listen_at(place, env, callback)
-        repository, root = place.repository, place.root
-        if repository is None or settings.load(root, env).watch == "off":
-            return end_store
-        key, token = (repository.common, repository.top, root), object()
-        with self._lock:
-            beside = self._beside.get(key)
-            if beside is None:
-                beside = self._beside[key] = WorktreeWatch(repository, root, env)
-            beside.listeners[token] = callback
-
-        def end() -> None:
-            with self._lock:
-                beside.listeners.pop(token, None)
-                if not beside.listeners and self._beside.get(key) is beside:
-                    del self._beside[key]
-                    beside.end()
-            end_store()
 
         return end
 
@@ -140,12 +94,6 @@ class StoreWatch:
             del self._stores[root]
             store.end()
 
-    def health(self, root: str) -> Health | None:
-        """Returns how changes in a store are noticed, or None if no one listens to
-        it."""
-        store = self._stores.get(root)
-        return None if store is None else store.watcher.health
-
     @property
     def roots(self) -> list[str]:
         """The roots of the watched stores."""
@@ -163,7 +111,7 @@ class _WatchedStore:
         self._stamps: ThreadStamps | None = None
         layout = Layout(root)
         folders = (layout.threads, layout.pages, f"{layout.local}/cursors")
-        self.watcher = Watcher(folders, self._report, recursive=True, mode=mode)
+        self.watcher = Watcher(folders, self._report, mode=mode)
         self.watcher.start()
 
     def add(self, callback: Callable[[Changes], None]) -> object:
@@ -199,10 +147,10 @@ class _WatchedStore:
             if live is not None:
                 live.reader.note_changed(paths)
                 # While the watcher only polls, each call checks the files itself.
-                live.reader.watched = self.watcher.health.kind == WATCHING
+                live.reader.watched = self.watcher.state == WATCHING
             if self._stamps is None:
                 return
             changes = self._stamps.changes_at(paths)
-        if changes:
+        if changes.topics:
             for callback in list(self.listeners.values()):
                 callback(changes)

@@ -6,13 +6,20 @@ import os
 from typing import TYPE_CHECKING
 
 from wc_core.base.layout import Layout, topic_of
+from wc_core.base.values import NamedTuple
 from wc_observe.stores.live.filestamps import stamp_of
-from wc_observe.stores.watch.addresses import Changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_observe.stores.live.filestamps import Stamp
+
+
+class Changes(NamedTuple):
+    """The changed threads of a store. ``listed`` if one was added or removed."""
+
+    topics: frozenset[str] = frozenset()
+    listed: bool = False
 
 
 class ThreadStamps:

@@ -1,7 +1,7 @@
 """Reports changes in folders within 60 ms, without polling them.
 
 Nothing depends on it: every answer is computed from the files as they are. It notifies
-waiting clients, and saves unnecessary checks of files.
+open pages, and saves unnecessary checks of files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ _log = logging.getLogger(__name__)
 # Seconds until it notices a replaced folder, a new folder where none existed, and a new
 # folder where some existed.
 _TICK, _ABSENT, _PARTLY = 1.0, 0.05, 0.1
-_ABSENT_A_SECOND = 100
 # The kernel may not report a file that was written right after its folder was created.
 _RECHECKS = (0.02, 0.2)
 # The kernel drops events beyond its queue (16,384).
@@ -52,16 +51,6 @@ _SLEEP_DRIFT = 2.0
 # A full check may use a thousandth of the time while watching, and a two-hundredth
 # (or one check each 30 s) while polling.
 _RARELY, _OFTEN = 1000, 200
-
-
-class Health(NamedTuple):
-    """How changes are noticed: ``watching``, ``polling`` or ``off``.
-
-    ``why`` is the reason if it is not ``watching``, and what to do about it.
-    """
-
-    kind: str
-    why: str = ""
 
 
 class Moment(NamedTuple):
@@ -79,7 +68,7 @@ def now() -> Moment:
 
 class Watcher:
     """Reports changes in ``folders`` (absolute, links resolved), which need not exist
-    yet; with ``recursive`` also in all real folders below them.
+    yet, and in all real folders below them.
 
     ``report`` is called on its own thread: with the changed paths, or with None if
     anything may have changed. The first call is a None; after that nothing is missed.
@@ -94,18 +83,18 @@ class Watcher:
         folders: Sequence[str],
         report: Callable[[frozenset[str] | None], None],
         *,
-        recursive: bool,
         mode: str = "auto",
         clock: Callable[[], Moment] = now,
     ) -> None:
         self._folders = tuple(folders)
         self._report = report
-        self._recursive = recursive
         self._mode = mode
         self._clock = clock
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self.health = Health(OFF, "not started")
+        # How changes are noticed: `WATCHING`, `POLLING` or `OFF`.
+        self.state = OFF
+        self._logged = ""
         self._last_full = clock()
         self._open_cost = 0.0
         self._report_cost = 0.0
@@ -117,8 +106,6 @@ class Watcher:
     def start(self) -> None:
         """Starts watching and returns immediately. May be called once."""
         if self._mode == "off":
-            why = "turned off by [observe] watch or WATERCOOLER_WATCH"
-            self.health = Health(OFF, why)
             return
         # A daemon thread: it has nothing to finish.
         self._thread = threading.Thread(
@@ -141,7 +128,7 @@ class Watcher:
             while not self._stop.is_set():
                 self._watch_once()
         finally:
-            self.health = Health(OFF, "stopped")
+            self.state = OFF
             atexit.unregister(self.stop)
 
     def _watch_once(self) -> None:
@@ -149,19 +136,19 @@ class Watcher:
         try:
             self._refuse_network(identities)
             begun = self._clock().monotonic
-            with closing(
-                FolderWatch(list(identities), recursive=self._recursive)
-            ) as watch:
+            with closing(FolderWatch(list(identities))) as watch:
                 self._open_cost = self._clock().monotonic - begun
                 self._listen(watch, identities)
             if not self._stop.is_set():
                 # Nothing is reported until the next watch has started.
-                self.health = Health(POLLING, "starting again")
+                self.state = POLLING
                 self._report_paths(None)
         except FileNotFoundError:
             self._stop.wait(_ABSENT)
         except CannotWatchError as error:
-            self.health = Health(POLLING, f"{error}")
+            if f"{error}" != self._logged:
+                _log.warning("changes are noticed late: %s", error)
+            self.state, self._logged = POLLING, f"{error}"
             self._poll()
 
     def _refuse_network(self, identities: Identities) -> None:
@@ -177,9 +164,7 @@ class Watcher:
 
     def _listen(self, watch: FolderWatch, identities: Identities) -> None:
         """Reports changes until a folder was replaced or has to be watched again."""
-        absent = [folder for folder in self._folders if folder not in identities]
-        why = f"{absent[0]} does not exist yet" if absent else ""
-        self.health = Health(WATCHING, why)
+        self.state = WATCHING
         self._grown = False
         self._new_folders.clear()
         self._rechecks.clear()
@@ -200,9 +185,7 @@ class Watcher:
             return _RECHECKS[0]
         if len(identities) == len(self._folders):
             return _TICK
-        # With many folders each check takes longer.
-        seldom = min(_TICK, len(self._folders) / _ABSENT_A_SECOND)
-        return max(_PARTLY, seldom) if identities else max(_ABSENT, seldom)
+        return _PARTLY if identities else _ABSENT
 
     def _handle(self, changes: PathChanges, watch: FolderWatch) -> bool:
         """Reports changes. Returns whether this watch can continue."""
@@ -213,7 +196,7 @@ class Watcher:
         if changes.deleted.intersection(self._folders):
             return False
         moment = self._clock().monotonic
-        if self._recursive and changes.added:
+        if changes.added:
             folders = {path for path in changes.added if _is_folder(path)}
             if folders:
                 self._new_folders |= folders
