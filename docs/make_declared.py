@@ -18,7 +18,7 @@ from mcp_types.version import (
     MODERN_PROTOCOL_VERSIONS,
 )
 
-from wc_core.base.toolnames import ALL_STORES_TOOLS, OLDER_TOOLS, PREFIX
+from wc_core.base.toolnames import ALL_STORES_TOOLS, PREFIX
 from wc_observe.callers.calls import ServerContext
 from wc_observe.front.declared import (
     DISCOVER,
@@ -41,10 +41,10 @@ _INFO = {"name": "reference", "version": "1"}
 _PREFIX = "io.modelcontextprotocol/"
 
 
-def server(*, all_stores: bool = False, lists_older: bool = False) -> FastMCP:
+def server(*, all_stores: bool = False) -> FastMCP:
     """The real server, in a folder without a store."""
     context = ServerContext("/", {}, lambda: 0, all_stores=all_stores)
-    return build_server(context._replace(lists_older=lists_older))
+    return build_server(context)
 
 
 async def ask(served: FastMCP, messages: Sequence[Fields]) -> list[Fields]:
@@ -92,7 +92,7 @@ def enveloped(method: str, revision: str, info: Fields) -> Fields:
 
 async def declared() -> Declarations:
     """What the server declares to a client that is not known."""
-    every = server(all_stores=True, lists_older=True)
+    every = server(all_stores=True)
     lists = [{"id": method, "method": method} for method in LISTS]
     opening = hello(HANDSHAKE_PROTOCOL_VERSIONS[-1], _INFO)
     answers = await ask(every, [*opening, *lists])
@@ -120,7 +120,6 @@ async def declared() -> Declarations:
         handshakes=list(HANDSHAKE_PROTOCOL_VERSIONS),
         stateless=list(MODERN_PROTOCOL_VERSIONS),
         optional_tools=[f"{PREFIX}{name}" for name in ALL_STORES_TOOLS],
-        older_tools=[f"{PREFIX}{name}" for name in OLDER_TOOLS],
         envelope=envelope,
         results=results | {DISCOVER: _without(discovered, envelope)},
     )

@@ -48,8 +48,11 @@ def tools_length(declared: str) -> int:
     names, descriptions and input schemas. ``declared`` is the file of its answers."""
     answers = json.loads(declared)
     tools = answers["results"]["tools/list"]["tools"]
-    unlisted = {*answers["optional_tools"], *answers["older_tools"]}
-    return sum(_tool_length(tool) for tool in tools if tool["name"] not in unlisted)
+    return sum(
+        _tool_length(tool)
+        for tool in tools
+        if tool["name"] not in answers["optional_tools"]
+    )
 
 
 def _tool_length(tool: dict[str, Any]) -> int:

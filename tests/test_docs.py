@@ -19,7 +19,6 @@ from tests import snippets
 from wc_cli.ledger.sync import wireerrors
 from wc_cli.run import table
 from wc_core.base import errors, layout
-from wc_core.base.toolnames import OLDER_TOOLS
 from wc_observe.http import options
 from wc_observe.mcp import prompts, resources, server
 from wc_observe.mcp.beyond import tools as widetools
@@ -374,9 +373,6 @@ def test_the_page_of_the_server_has_all_that_it_offers() -> None:
         for answer, _, arguments in prompts._PROMPTS
     }
     assert said == real
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `\w+\(", page, re.MULTILINE)
-    older = [name for row in rows for name in re.findall(r"\w+", row)]
-    assert sorted(older) == sorted(OLDER_TOOLS)
     addresses = re.findall(r"^\| `watercooler://([^`]+)`", page, re.MULTILINE)
     assert addresses == [path for path, *_ in resources._RESOURCES]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wc_observe.web.options import WebOptions
 
 USAGE = """\
-usage: wc-observe [--help | --version | --all-stores | --graph URL | --tools all]
+usage: wc-observe [--help | --version | --all-stores | --graph URL]
        wc-observe --transport http [OPTION]...
        wc-observe web [OPTION]...
 
@@ -46,9 +46,6 @@ has scope="all".
 
 With --graph it uses a graph database for these, such as
 falkordb://localhost:6379/threads, which wc project fills.
-
-With --tools all it also lists the older names of tools, to which it answers
-in any case until the next minor version.
 
 With --transport http it listens on 127.0.0.1 instead; for its options:
 wc-observe --transport http --help
@@ -65,7 +62,6 @@ wc-observe: for the web page: wc-observe web; to connect your agents: wc install
 """
 _ALL_STORES = "--all-stores"
 _GRAPH = "--graph"
-_TOOLS = "--tools"
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
 # The number of new objects after which Python looks for garbage.
@@ -76,13 +72,12 @@ def main() -> None:
     """Runs the command. Exits with 0, or with 2 for unknown arguments."""
     arguments = sys.argv[1:]
     url, own_arguments = _option(_GRAPH, arguments)
-    listed, own_arguments = _option(_TOOLS, own_arguments)
     own_arguments = [word for word in own_arguments if word != _ALL_STORES]
     is_stdio = own_arguments in ([], ["--transport", "stdio"], ["--transport=stdio"])
-    if is_stdio and listed in {"", "all"}:
+    if is_stdio:
         _explain_to_person()
         all_stores = _ALL_STORES in arguments or bool(url)
-        serve(all_stores=all_stores, url=url, lists_older=bool(listed))
+        serve(all_stores=all_stores, url=url)
     elif any(argument.startswith("--transport") for argument in arguments):
         serve_http(arguments)
     elif arguments[:1] == ["web"]:
@@ -128,13 +123,10 @@ def _graph(url: str) -> GraphReader | None:
     return GraphReader(address.parse(url, os.environ))
 
 
-def serve(
-    *, all_stores: bool = False, url: str = "", lists_older: bool = False
-) -> None:
+def serve(*, all_stores: bool = False, url: str = "") -> None:
     """Serves standard input until it ends or a signal comes. With ``all_stores``, the
     tools that look beyond one store are included; they use the graph at ``url`` if
-    there is one. With ``lists_older``, tools are also listed by their older names.
-    Exits with 2 if the URL is invalid."""
+    there is one. Exits with 2 if the URL is invalid."""
     _prepare_start()
     _require_open(sys.stdin, sys.stdout)
     try:
@@ -149,7 +141,6 @@ def serve(
     desk = open_desk(
         os.environ,
         all_stores=all_stores,
-        lists_older=lists_older,
         repair=repair_line,
         leave=_leave,
     )
@@ -158,7 +149,6 @@ def serve(
     from wc_observe.mcp.stdio import serve_stdio
 
     context = _server_context(dict(os.environ))
-    context = context._replace(lists_older=lists_older)
     server = build_server(context._replace(all_stores=all_stores, graph=graph))
     _finish_start()
     unread = desk.hand_over() if desk is not None else b""
@@ -241,7 +231,6 @@ def _serve_network(options: HttpOptions) -> None:
     graph = _graph(options.graph)
     context = _server_context(dict(os.environ))
     context = context._replace(all_stores=graph is not None, graph=graph)
-    context = context._replace(lists_older=options.lists_older)
     httpstores.check_stores(options, context)
     # Up to 1 s: FastMCP, Starlette and uvicorn, after address and stores were checked.
     from wc_observe.http import server as httpserver

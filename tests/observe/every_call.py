@@ -50,7 +50,6 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("health", {"extra": 1}),
     ("health", {"vocabulary": True}),
     ("whoami", {}),
-    ("list_vocabulary", {}),
     ("reindex", {}),
     ("no_such_tool", {}),
     *(
@@ -74,35 +73,15 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for show in ("activity", "conflicts")
         for form in _FORMATS
     ),
-    *(("list_claims", form) for form in _FORMATS),
-    *(("list_ready", form) for form in _FORMATS),
     *(("list_inbox", {"limit": limit} | form) for limit in (0, 1) for form in _FORMATS),
     *(
         ("search_threads", {"query": query, "scope": "all", "cursor": cursor} | form)
         for query, cursor in (("hello", ""), ("", ""), ("hello", "x"))
         for form in _FORMATS
     ),
-    ("list_ready", {"mine": True, "limit": 1}),
-    ("list_ready", {"limit": 1, "cursor": "no-cursor"}),
-    *(
-        ("explain_readiness", {"topic": topic} | form)
-        for topic in ("auth", "nowhere", "../x", "")
-        for form in _FORMATS
-    ),
     *(
         ("get_neighbors", {"target": target} | form)
         for target in ("src/a.py", "src/a.py::f", ".", "../x", "", "x\0y")
-        for form in _FORMATS
-    ),
-    *(
-        ("list_activity", {"path": path, "whose": whose} | form)
-        for path in ("", "src/a.py", "src::f", "../x", ".git/x", "x\0y")
-        for whose in ("all", "mine", "others", "nobody")
-        for form in _FORMATS
-    ),
-    *(
-        ("get_conflicts", {"worktree": worktree} | form)
-        for worktree in ("", "main", "no-such-worktree", "../x")
         for form in _FORMATS
     ),
     *(
@@ -146,20 +125,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"kind": "hunch"},
         )
     ),
-    *(
-        ("get_entry", {"topic": topic} | arguments | form)
-        for topic, form in _TOPICS_AND_FORMATS
-        for arguments in (
-            {"index": 0},
-            {"index": 0, "history": True},
-            {"index": -1, "offset": 2},
-            {"entry_id": "01"},
-            {"index": 99},
-            {},
-        )
-    ),
-    *(("get_ball_history", {"topic": topic}) for topic in (*_WHERE, *_BAD)),
-    *(("get_ball_history", {"topic": "plan"} | form) for form in _FORMATS[1:]),
+    *(("get_stats", {"topic": topic}) for topic in (*_WHERE, *_BAD)),
     *(
         ("get_stats", arguments | form)
         for form in _FORMATS
@@ -206,16 +172,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"commit": "nonsense"},
         )
     ),
-    *(
-        (tool, dict(form))
-        for tool in ("list_worktrees", "get_loop_status", "get_team_status")
-        for form in _FORMATS
-    ),
-    *(
-        ("get_loop_status", {"change_id": change, **form})
-        for form in _FORMATS
-        for change in ("work", "fix", *_BAD)
-    ),
+    *(("list_worktrees", dict(form)) for form in _FORMATS),
     *(
         ("list_worktrees", {"show": show, "change_id": change} | form)
         for show in ("worktrees", "loops", "team", "nothing")
@@ -507,7 +464,7 @@ def main() -> None:
         told = bite(folder)
     else:
         start = ServerContext(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
-        server = build_server(start._replace(all_stores=True, lists_older=True))
+        server = build_server(start._replace(all_stores=True))
         refused = arm()
         told = asyncio.run(call_everything(Client(server))) | {"refused": refused}
     sys.stdout.write(json.dumps(told))

@@ -46,7 +46,6 @@ def main() -> None:
     options = httpoptions.read(["--transport", "http", *sys.argv[2:]], os.environ)
     address = listening_address(options)
     start = ServerContext(os.getcwd(), dict(os.environ), lambda: 1_770_000_000_000)
-    start = start._replace(lists_older=True)
     permission = Permission(int(sys.argv[1]))
     refused = arm(permission)
     serve(address, options, start)

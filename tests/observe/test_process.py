@@ -17,7 +17,7 @@ from fastmcp.client.transports import StdioTransport
 
 from tests import forking, measuring
 from tests.observe.stores import MODES
-from wc_core.base.toolnames import OLDER_TOOLS, PREFIX, TOOLS
+from wc_core.base.toolnames import TOOLS
 from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_the_packages_can_be_run(env: dict[str, str], package: str) -> None:
     "arguments",
     [
         *(["serve"], ["--port", "1"], ["--version", "x"]),
-        *(["--all-stores", "--version"], ["--tools"], ["--tools", "some"]),
+        *(["--all-stores", "--version"], ["--tools", "all"]),
     ],
 )
 def test_other_arguments_are_refused(env: dict[str, str], arguments: list[str]) -> None:
@@ -118,18 +118,6 @@ def test_over_http_no_store_but_the_served_ones_is_read(env: dict[str, str]) -> 
     done = run(env, "--transport", "http", "--all-stores")
     assert done.returncode == 2
     assert "--all-stores" in done.stderr
-
-
-@pytest.mark.parametrize("option", [["--tools", "all"], ["--tools=all"]])
-def test_older_names_are_listed_on_request(
-    env: dict[str, str], option: list[str]
-) -> None:
-    messages = [HELLO, {"id": 2, "method": "tools/list"}]
-    lines = [json.dumps({"jsonrpc": "2.0"} | message) for message in messages]
-    done = run(env, *option, said="".join(f"{line}\n" for line in lines))
-    (_, listed) = map(json.loads, done.stdout.splitlines())
-    names = {tool["name"] for tool in listed["result"]["tools"]}
-    assert names == {f"{PREFIX}{name}" for name in (*TOOLS, *OLDER_TOOLS)}
 
 
 def test_the_end_of_input_ends_it_without_a_word(env: dict[str, str]) -> None:

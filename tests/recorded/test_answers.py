@@ -159,7 +159,6 @@ TOOLS: dict[str, dict[str, Any]] = {
     "read_thread": {"topic": "login"},
     "read_thread release": {"topic": "release"},
     "read_thread imported": {"topic": "imported"},
-    "get_entry": {"topic": "login", "entry": "1"},
     "search_threads": {"query": "passkey"},
     "list_updates": {"since": "2026-09-01", "limit": 5},
     "check_status": {"symbols": ["app/store.py"]},
@@ -170,10 +169,6 @@ TOOLS: dict[str, dict[str, Any]] = {
     "get_neighbors": {"target": "app/auth.py"},
     "list_worktrees": {},
     "reindex": {},
-    "list_ready": {},
-    "explain_readiness": {"topic": "release"},
-    "list_activity": {},
-    "list_claims": {},
     "list_inbox": {},
 }
 

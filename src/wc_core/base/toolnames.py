@@ -22,19 +22,12 @@ TOOLS = (
     *("get_neighbors", "list_worktrees"),
 )
 
-# Until the next minor version: other names for what a tool above answers. The server
-# answers to them, but only lists them with ``--tools all``.
-OLDER_TOOLS = (
-    *("get_entry", "list_vocabulary", "get_ball_history", "list_ready"),
-    *("explain_readiness", "list_claims", "list_activity", "get_conflicts"),
-    *("get_loop_status", "get_team_status"),
-)
-
 # Only for a server started with --all-stores or --graph. They look beyond one
 # repository, so ``wc install`` does not allow them.
 ALL_STORES_TOOLS = ("list_inbox",)
 
-# Names of tools of other servers of this kind, and of earlier versions, and what does
+# Names of tools of other servers of this kind, and of earlier versions, and in earlier versions of this one, and
+# what does
 # the same here: a command, or a tool by its name without the prefix.
 INSTEAD = MappingProxyType(
     {
@@ -53,6 +46,16 @@ INSTEAD = MappingProxyType(
         "get_graph": "get_neighbors(target)",
         "search": "search_threads(query)",
         "list_related": "search_threads(query)",
+        "get_entry": "read_thread(topic, entry)",
+        "list_vocabulary": "health(vocabulary=true)",
+        "get_ball_history": "get_stats(topic)",
+        "list_ready": "list_threads(ready=true)",
+        "explain_readiness": "read_thread(topic, why_not_ready=true)",
+        "list_claims": "list_edits()",
+        "list_activity": 'list_edits(show="activity")',
+        "get_conflicts": 'list_edits(show="conflicts")',
+        "get_loop_status": "list_worktrees()",
+        "get_team_status": "list_worktrees()",
     }
 )
 
@@ -63,26 +66,16 @@ OCCASIONS = MappingProxyType(
         "whoami": "whoami",
         "list_threads": "list",
         "read_thread": "read",
-        "get_entry": "read",
         "list_updates": "updates",
         "search_threads": "search",
         "reindex": "reindex",
-        "get_ball_history": "stats",
         "get_stats": "stats",
-        "list_ready": "ready",
-        "explain_readiness": "why",
         "check_status": "check",
         "list_edits": "claims",
-        "list_claims": "claims",
-        "list_activity": "activity",
         "get_neighbors": "neighbors",
         "list_worktrees": "worktrees",
-        "get_conflicts": "conflicts",
-        "get_loop_status": "worktrees",
-        "get_team_status": "worktrees",
     }
 )
-NO_OCCASION = MappingProxyType({"list_vocabulary": "it needs no store"})
 
 # Tools that do what another command does if called with this argument.
 OCCASIONS_BY_ARGUMENT = MappingProxyType(

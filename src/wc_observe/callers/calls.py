@@ -27,8 +27,7 @@ class ServerContext(NamedTuple):
 
     ``all_stores`` says that the server has the tools that look beyond one store, and
     ``graph`` is the graph database that these use. ``served`` returns the stores that a
-    token's holder may see, over a network. ``lists_older`` says that tools are also
-    listed by their older names.
+    token's holder may see, over a network.
     """
 
     folder: str
@@ -38,7 +37,6 @@ class ServerContext(NamedTuple):
     all_stores: bool = False
     graph: GraphReader | None = None
     served: Served | None = None
-    lists_older: bool = False
 
 
 class Call(NamedTuple):

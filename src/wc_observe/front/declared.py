@@ -31,13 +31,12 @@ class Declarations(NamedTuple):
     ``handshakes`` are the revisions that begin with ``initialize``, oldest first, and
     ``stateless`` those without. ``results`` are the results by method, and ``envelope``
     is what the stateless protocol adds to each. A server for all stores also lists
-    ``optional_tools``, and one with ``--tools all`` ``older_tools``.
+    ``optional_tools``.
     """
 
     handshakes: list[str]
     stateless: list[str]
     optional_tools: list[str]
-    older_tools: list[str]
     envelope: Fields
     results: dict[str, Fields]
 
@@ -50,15 +49,12 @@ class Declarations(NamedTuple):
         info = result["serverInfo"] | {"version": __version__}
         return result | {"protocolVersion": version, "serverInfo": info}
 
-    def listing(self, method: str, *, all_stores: bool, lists_older: bool) -> Fields:
+    def listing(self, method: str, *, all_stores: bool) -> Fields:
         """Returns the result of a request without parameters."""
         result = self.results[method]
-        if method != TOOLS:
+        if method != TOOLS or all_stores:
             return result
-        hidden = {
-            *(() if all_stores else self.optional_tools),
-            *(() if lists_older else self.older_tools),
-        }
+        hidden = self.optional_tools
         tools = [tool for tool in result["tools"] if tool["name"] not in hidden]
         return result | {"tools": tools}
 

@@ -31,10 +31,9 @@ class FirstAnswers:
         declared: Declarations,
         *,
         all_stores: bool = False,
-        lists_older: bool = False,
     ) -> None:
         self._declared = declared
-        self._all_stores, self._lists_older = all_stores, lists_older
+        self._all_stores = all_stores
         self._opening: ClientMessage | None = None
         self.is_over = False
 
@@ -96,9 +95,7 @@ class FirstAnswers:
     def _listing(self, method: str) -> Fields | None:
         if method not in LISTS:
             return None
-        return self._declared.listing(
-            method, all_stores=self._all_stores, lists_older=self._lists_older
-        )
+        return self._declared.listing(method, all_stores=self._all_stores)
 
 
 def _line(members: dict[str, Any]) -> bytes:

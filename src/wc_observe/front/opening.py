@@ -18,7 +18,6 @@ def open_desk(
     env: Mapping[str, str],
     *,
     all_stores: bool,
-    lists_older: bool,
     repair: Callable[[bytes], bytes],
     leave: Callable[[OSError | None], None],
 ) -> Desk | None:
@@ -26,9 +25,7 @@ def open_desk(
     everything."""
     if slow_start(env) or sys.stdin is None or sys.stdout is None:
         return None
-    answers = FirstAnswers(
-        read_declared(), all_stores=all_stores, lists_older=lists_older
-    )
+    answers = FirstAnswers(read_declared(), all_stores=all_stores)
     desk = Desk(answers, sys.stdin.fileno(), sys.stdout.buffer, repair, leave)
     desk.open()
     return desk

@@ -48,8 +48,7 @@ class HttpOptions(NamedTuple):
     """Where to listen, what to serve, to whom.
 
     ``stores`` are names and folders; empty means the store of the current folder.
-    ``proxies`` are addresses whose headers about the client are trusted. With
-    ``lists_older``, tools are also listed by their older names.
+    ``proxies`` are addresses whose headers about the client are trusted.
     """
 
     host: str
@@ -64,7 +63,6 @@ class HttpOptions(NamedTuple):
     graph: str = ""
     access: str = ""
     groups_claim: str = "groups"
-    lists_older: bool = False
 
 
 def read(words: Sequence[str], env: Mapping[str, str]) -> HttpOptions:
@@ -127,7 +125,6 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="graph database for answers about all stores that a caller may see",
     )
-    add("--tools", choices=["all"], help="also list the older names of tools")
     add(
         "--allow-host",
         action="append",
@@ -165,7 +162,6 @@ def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> Http
         graph=parsed.graph,
         access=parsed.access,
         groups_claim=parsed.groups_claim,
-        lists_older=parsed.tools == "all",
     )
     _check_places(options)
     if not options.auth.is_required:

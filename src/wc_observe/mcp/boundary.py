@@ -22,7 +22,6 @@ from mcp_types import (
 
 from wc_core.base import errors
 from wc_core.base.errors import InvalidInputError, WcError
-from wc_core.base.toolnames import OLDER_TOOLS, PREFIX
 from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.refusals import (
     RefusedCallError,
@@ -47,19 +46,16 @@ if TYPE_CHECKING:
     from fastmcp.resources.base import Resource, ResourceResult
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from fastmcp.tools.base import Tool
     from mcp_types import (
         CallToolRequestParams,
         GetPromptRequestParams,
         ListResourcesRequest,
-        ListToolsRequest,
         ReadResourceRequestParams,
     )
 
     from wc_observe.callers.calls import Call, ServerContext
     from wc_observe.stores.live.stores import Stores
 
-_OLDER = frozenset(f"{PREFIX}{name}" for name in OLDER_TOOLS)
 _REPORT_SECONDS = 0.1
 _MOST_PROBLEMS = 5
 _MOST_ADDRESSES = 10
@@ -102,7 +98,7 @@ class Boundary(Middleware):
                 invalid_arguments(message.name, error.__cause__, parameters)
             )
         except NotFoundError:
-            return error_result(await self._unknown_tool(context, message.name))
+            return error_result(await _unknown_tool(context, message.name))
 
     async def on_read_resource(
         self,
@@ -164,20 +160,6 @@ class Boundary(Middleware):
             CURRENT.set(await self.call_of(own))
         return await call_next(context)
 
-    async def on_list_tools(
-        self,
-        context: MiddlewareContext[ListToolsRequest],
-        call_next: CallNext[ListToolsRequest, Sequence[Tool]],
-    ) -> Sequence[Tool]:
-        """Lists the tools, but not those with older names unless the user wants
-        them."""
-        return self._listed(await call_next(context))
-
-    def _listed(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        if self._start.lists_older:
-            return tools
-        return [tool for tool in tools if tool.name not in _OLDER]
-
     async def call_of(self, own: Context) -> Call:
         """Returns the call for a request during which the client cannot be asked for
         its roots."""
@@ -209,14 +191,6 @@ class Boundary(Middleware):
                 done, total, unit = progress
                 message = f"{done} of {total} {unit}"
                 await own.report_progress(done, total, message)
-
-    async def _unknown_tool(
-        self, context: MiddlewareContext[Any], name: str
-    ) -> WcError:
-        own = context.fastmcp_context
-        tools = await own.fastmcp.list_tools(run_middleware=False) if own else []
-        listed = [tool.name for tool in self._listed(tools)]
-        return unknown_tool(name, [tool.name for tool in tools], listed)
 
     async def _set_call(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
@@ -266,6 +240,12 @@ def _argument_problems(
             if parameter.required and parameter.name not in arguments
         ),
     ]
+
+
+async def _unknown_tool(context: MiddlewareContext[Any], name: str) -> WcError:
+    own = context.fastmcp_context
+    tools = await own.fastmcp.list_tools(run_middleware=False) if own else []
+    return unknown_tool(name, [tool.name for tool in tools])
 
 
 async def _tool_parameters(

@@ -131,9 +131,9 @@ def code_of(result: ToolResult) -> str:
     return text.partition(":")[0]
 
 
-def unknown_tool(name: str, tools: Iterable[str], listed: Iterable[str]) -> WcError:
+def unknown_tool(name: str, tools: Iterable[str]) -> WcError:
     """Returns the error for a name that none of the ``tools`` has. It says what does
-    the same, or lists those that are ``listed``."""
+    the same, or lists them."""
     short = name.removeprefix(PREFIX)
     instead = INSTEAD.get(short, "")
     if PREFIX + short in tools:
@@ -143,7 +143,7 @@ def unknown_tool(name: str, tools: Iterable[str], listed: Iterable[str]) -> WcEr
     elif instead:
         hint = f"Call {PREFIX}{instead}."
     else:
-        hint = f"There are: {', '.join(sorted(listed))}"
+        hint = f"There are: {', '.join(sorted(tools))}"
     return NotFoundError(f"There is no tool {short_repr(name)}.", hint)
 
 

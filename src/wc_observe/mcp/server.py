@@ -13,7 +13,6 @@ from wc_observe.mcp import (
     claimtools,
     insighttools,
     instructions,
-    oldertools,
     tools,
     worktreetools,
 )
@@ -42,18 +41,16 @@ USUAL_SPECS: tuple[ToolSpec, ...] = (
     *claimtools.SPECS,
     *worktreetools.SPECS,
 )
-ALL_SPECS = (*USUAL_SPECS, *oldertools.SPECS)
-_LOCAL_SPECS = (*worktreetools.SPECS, *oldertools.LOCAL_SPECS)
 
 
 @functools.cache
 def all_tools(*, local: bool = True, all_stores: bool = False) -> tuple[Tool, ...]:
-    """Returns every tool, ready to be added to any server, by its older names, too;
-    those about worktrees only if it is ``local``, and those that look beyond one store
-    only for ``all_stores``. They are made once, because that is most of the work of
-    building a server."""
-    specs = (*ALL_SPECS, *widetools.SPECS) if all_stores else ALL_SPECS
-    return tuple(as_tool(spec) for spec in specs if local or spec not in _LOCAL_SPECS)
+    """Returns every tool, ready to be added to any server; those about worktrees only
+    if it is ``local``, and those that look beyond one store only for ``all_stores``.
+    They are made once, because that is most of the work of building a server."""
+    specs = (*USUAL_SPECS, *widetools.SPECS) if all_stores else USUAL_SPECS
+    local_specs = worktreetools.SPECS
+    return tuple(as_tool(spec) for spec in specs if local or spec not in local_specs)
 
 
 def build_server(

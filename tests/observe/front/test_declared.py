@@ -23,12 +23,10 @@ METHODS = (PING, DISCOVER, *LISTS)
 
 
 def front_answers(
-    messages: list[Fields], *, all_stores: bool = False, lists_older: bool = False
+    messages: list[Fields], *, all_stores: bool = False
 ) -> list[Fields | None]:
     """The answer to each message, as far as the front has one."""
-    front = FirstAnswers(
-        read_declared(), all_stores=all_stores, lists_older=lists_older
-    )
+    front = FirstAnswers(read_declared(), all_stores=all_stores)
     answers = [front.answer(parse_message(line(message))) for message in messages]
     return [json.loads(answer) if answer else None for answer in answers]
 
@@ -45,13 +43,11 @@ def conversation(revision: str, client: str) -> list[Fields]:
 @pytest.mark.parametrize("revision", [*KNOWN_PROTOCOL_VERSIONS, "1999-01-01"])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_they_are_the_same_in_each_revision(revision: str, client: str) -> None:
-    for all_stores, lists_older in ((False, False), (True, False), (False, True)):
+    for all_stores in (False, True):
         messages = conversation(revision, client)
-        served = server(all_stores=all_stores, lists_older=lists_older)
+        served = server(all_stores=all_stores)
         real = anyio.run(ask, served, messages)
-        answers = front_answers(
-            messages, all_stores=all_stores, lists_older=lists_older
-        )
+        answers = front_answers(messages, all_stores=all_stores)
         notifications = [k for k, each in enumerate(messages) if "id" not in each]
         assert [k for k, each in enumerate(answers) if each is None] == notifications
         assert [each for each in answers if each is not None] == real

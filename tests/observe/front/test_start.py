@@ -211,7 +211,6 @@ def desk_for(env: dict[str, str]) -> object:
     return open_desk(
         env,
         all_stores=False,
-        lists_older=False,
         repair=repair_line,
         leave=lambda _: None,
     )

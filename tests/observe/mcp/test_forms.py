@@ -12,7 +12,7 @@ from mcp_types import Implementation
 
 from tests.observe.every_call import CALLS as EVERY_CALL
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
-from wc_core.base.toolnames import OLDER_TOOLS, PREFIX, TOOLS
+from wc_core.base.toolnames import PREFIX, TOOLS
 from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.forms import IN_STRUCTURED
 from wc_observe.mcp.server import build_server
@@ -37,26 +37,17 @@ CLIENTS = {
     "some-editor": "text",
 }
 # What answers without a format, in a few words.
-SHORT = {"health", "whoami", "list_vocabulary", "reindex"}
+SHORT = {"health", "whoami", "reindex"}
 CALLS: dict[str, dict[str, Any]] = {
     "list_threads": {},
     "read_thread": {"topic": "plan"},
-    "get_entry": {"topic": "plan", "index": 0},
     "list_edits": {},
     "list_updates": {"since": "52w"},
     "search_threads": {"query": "secretly"},
-    "get_ball_history": {"topic": "plan"},
     "get_stats": {},
     "check_status": {"symbols": ["a.py"]},
-    "list_claims": {},
-    "list_ready": {},
-    "explain_readiness": {"topic": "plan"},
     "get_neighbors": {"target": "a.py"},
-    "list_activity": {},
-    "get_conflicts": {},
     "list_worktrees": {},
-    "get_loop_status": {},
-    "get_team_status": {},
 }
 # What is behind a model's back: the payload, wherever it is.
 BODY = "secretly agreed"
@@ -90,7 +81,7 @@ def payload(result: CallToolResult) -> str:
 
 
 def test_every_tool_is_asked_here() -> None:
-    assert {*CALLS, *SHORT} == {*TOOLS, *OLDER_TOOLS}
+    assert {*CALLS, *SHORT} == {*TOOLS}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -110,7 +101,7 @@ def test_an_answer_is_in_one_part(
         if form == "json":
             assert json.loads(payload(result)), name
             assert "\n" not in payload(result)
-    for name in ("read_thread", "get_entry", "list_updates"):
+    for name in ("read_thread", "list_updates"):
         assert payload(answers[name]).count(BODY) == 1, (name, answers[name])
         assert "Größe: 🎾" in payload(answers[name])
 

@@ -10,7 +10,7 @@ import pytest
 from tests.observe.mcp.test_forms import CALLS, CLIENTS, SHORT, payload
 from tests.observe.stores import Session, Store, only_text
 from wc_cli.run import table
-from wc_core.base.toolnames import NO_OCCASION, OCCASIONS, OLDER_TOOLS, TOOLS
+from wc_core.base.toolnames import OCCASIONS, TOOLS
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -29,9 +29,8 @@ def asking(store: Store) -> Store:
     return store
 
 
-def test_every_tool_is_on_an_occasion_or_has_a_reason_not_to_be() -> None:
-    assert {*OCCASIONS, *NO_OCCASION} == {*TOOLS, *OLDER_TOOLS}
-    assert not {*OCCASIONS} & {*NO_OCCASION}
+def test_every_tool_is_on_an_occasion() -> None:
+    assert {*OCCASIONS} == {*TOOLS}
     # What can be written for commands, and nothing else.
     assert {*OCCASIONS.values()} <= {*table.occasions()}
 

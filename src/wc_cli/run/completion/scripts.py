@@ -12,7 +12,7 @@ VARIABLE = "_WC_CLI_COMPLETE"
 
 # The words of the server's command line; a test compares them with its help.
 _OBSERVE = (
-    "web --transport --all --all-stores --graph --tools --help --version --port --host "
+    "web --transport --all --all-stores --graph --help --version --port --host "
     "--as --open --thread"
 )
 
