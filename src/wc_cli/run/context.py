@@ -493,8 +493,7 @@ class Context:
             *(self.identity, branch, commit, authorship, worktree),
             process_agent=lambda: self.process_agent,
         )
-        find_author = self._meta_author
-        return StoreWriter(self.place, author, self.settings, self.env, find_author)
+        return StoreWriter(self.place, author, self.settings, self.env)
 
     def remark_renewal(self) -> None:
         """Renew claims like `renew_claims`, and print what was renamed."""
@@ -521,14 +520,6 @@ class Context:
         from wc_cli.edits.claims import renewal  # 2 ms, only where there are claims
 
         return renewal.new_losses(layout, self.viewer, repository, self.env)
-
-    def _meta_author(self, topic: str) -> str:
-        """The author of a move that the older tool committed."""
-        if self.place.kind != BRANCH_STORE:
-            return ""
-        from wc_cli.ledger.branch import metaauthor  # 15 ms, only beside the older tool
-
-        return metaauthor.of_file_in(self.place.root, self.env, topic)
 
     def _authorship(self) -> Authorship | None:
         """The authorship of this command's commit; ``None`` for a store that wc does

@@ -6,7 +6,11 @@ import os
 
 from wc_cli.ledger.branch.owners import permissions_fix
 from wc_cli.ledger.clock import now_ms
-from wc_cli.ledger.doctor.recovery import Recovery, lacks_entries
+from wc_cli.ledger.doctor.recovery import (
+    Recovery,
+    lacks_entries,
+    lost_to_another_tool,
+)
 from wc_cli.ledger.doctor.repair import is_newer_page, is_older_page, is_status_wrong
 from wc_cli.ledger.doctor.strays import obstruction, thread_folders
 from wc_cli.ledger.store import rendering
@@ -163,7 +167,13 @@ class ThreadExaminer:
         if lost:
             entries = counted(len(lost), "entry", "entries")
             message = f"lacks {entries} that {self.recovery.sources} has"
+            if thread.snapshot.meta.rewritten:
+                message = f"was replaced by another tool, and lacks {entries}"
             fix = "Restore them: wc doctor --repair"
+            yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
+        elif shown := lost_to_another_tool(thread):
+            message = f"was replaced by another tool, and lacks the entry {shown}"
+            fix = "The branch does not have it. A backup or another clone may have."
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
         if newest and is_ahead(ulid.timestamp_ms(newest), now_ms()):

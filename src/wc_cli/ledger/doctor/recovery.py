@@ -206,3 +206,13 @@ def _page_line(entry: Entry, position: int) -> bytes:
 def lacks_entries(thread: Thread) -> bool:
     """Return whether a thread lacks its log, or entries that it had."""
     return any(damage.kind == "missing" for damage in thread.damage)
+
+
+def lost_to_another_tool(thread: Thread) -> str:
+    """The id of the last entry that ``meta.json`` had from wc before another tool wrote
+    both files, if the log lacks it; else empty."""
+    shown = thread.snapshot.meta.shown
+    if shown is None or not thread.snapshot.meta.rewritten:
+        return ""
+    has_it = any(entry.id == shown.last_id for entry in thread.entries)
+    return "" if has_it else shown.last_id

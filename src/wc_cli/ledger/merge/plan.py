@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from wc_cli.ledger.branch import metaauthor, trees
+from wc_cli.ledger.branch import trees
 from wc_cli.ledger.branch.commits import blob_id, store
 from wc_cli.ledger.branch.compare import in_batches
 from wc_cli.ledger.branch.treepaths import (
@@ -241,9 +241,8 @@ class _Planner:
         if gained:
             self._note_gained(topic, gained)
         metas = threads.read_metas(topic, self._versions(paths.meta))
-        for side, commit in ((1, self.ours), (2, self.theirs)):
-            author = partial(metaauthor.of_commit, self.git, topic, commit)
-            union = threads.with_older_move(topic, union, metas[side], author)
+        for meta in metas[1:]:
+            union = threads.with_older_move(topic, union, meta)
         union = self._set_log(paths.log, union)
         return {paths.log, *self._render(topic, paths, union, metas)}
 

@@ -15,7 +15,7 @@ from wc_core.ledger.threads.pages import page as page_format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from wc_cli.ledger.merge.logs import LogUnion
@@ -88,18 +88,14 @@ def _lines_without(
                 yield codec.to_line(entry, position)
 
 
-def with_older_move(
-    topic: str, union: LogUnion, meta: Meta | None, author: Callable[[], str]
-) -> LogUnion:
-    """Add to a merged log the older tool's move that only one side's ``meta`` has.
-    ``author`` is asked whose move it was if the log does not show it."""
+def with_older_move(topic: str, union: LogUnion, meta: Meta | None) -> LogUnion:
+    """Add to a merged log the older tool's move that only one side's ``meta`` has."""
     if meta is None:
         return union
     move = metamoves.unrecorded_move(topic, meta, union.entries)
     if move is None:
         return union
-    entry = move._replace(agent=move.agent or author())
-    return unite(topic, union.data, metamoves.to_line(entry, meta))
+    return unite(topic, union.data, metamoves.to_line(move, meta))
 
 
 def read_metas(topic: str, meta: Versions) -> list[Meta | None]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from itertools import chain
 
-from wc_cli.ledger.branch import commits, metaauthor, trees
+from wc_cli.ledger.branch import commits, trees
 from wc_cli.ledger.branch.compare import in_batches, too_large
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.branch.treepaths import (
@@ -405,8 +405,7 @@ class Applier:
         move = metamoves.unrecorded_move(topic, committed, thread.entries)
         if move is None:
             return thread
-        author = metaauthor.of_commit(self.git, topic, self._commit)
-        self.upkeep.append_move(move, committed, author)
+        self.upkeep.append_move(move, committed)
         return self.reader.thread(topic)
 
     def _merge_unknown(

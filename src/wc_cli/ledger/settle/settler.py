@@ -12,7 +12,7 @@ import os
 import time
 from types import MappingProxyType
 
-from wc_cli.ledger.branch import commits, metaauthor, owners
+from wc_cli.ledger.branch import commits, owners
 from wc_cli.ledger.branch.commits import CommitChange
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.index import keeping
@@ -92,7 +92,7 @@ class Settler:
         self.on_commit = on_commit
         self.reader = StoreReader(root)
         self.layout = self.reader.layout
-        self.upkeep = Upkeep(self.reader, env, meta_author=self._meta_author)
+        self.upkeep = Upkeep(self.reader, env)
         self.checkout = repository.find(self.layout.root)
         self.follower = self._follower(handle)
         self.problems: dict[str, str] = {}
@@ -110,11 +110,6 @@ class Settler:
         sharedlines.ignore_stores(root)  # an older wc did not
         git = Git(root, self.env, handle=handle)
         return Follower(self.upkeep, git, checkout, self.env)
-
-    def _meta_author(self, topic: str) -> str:
-        if self.follower is None:
-            return ""
-        return metaauthor.of_file(self.follower.git, topic)
 
     def run(self, patience: float = 0.0, joining: Joining | None = None) -> Settlement:
         """Settle until nothing is left, except what cannot be settled now; then join

@@ -505,20 +505,6 @@ def write_new(
         os.close(handle)
 
 
-def link(path: str, to: str, root: str) -> None:
-    """Give a file a second name. Raises FileExistsError if the name is taken, and other
-    system errors."""
-    folder, name = os.path.split(path)
-    new_folder, new_name = os.path.split(to)
-    with (
-        folder_handle(folder, root) as source,
-        folder_handle(new_folder, root) as target,
-    ):
-        os.link(
-            name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False
-        )
-
-
 def point(path: str, target: str) -> None:
     """Make a symbolic link, or replace one. Raises system errors."""
     half = f"{path}.{os.getpid()}"

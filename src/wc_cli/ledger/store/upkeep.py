@@ -21,7 +21,7 @@ from wc_core.ledger.threads import projections, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from wc_core.ledger.threads.model import Entry, State
@@ -40,10 +40,6 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _nobody(_topic: str) -> str:
-    return ""
-
-
 class Upkeep:
     """The locks, markers and projections of one store, its ``status`` files and its
     ``local`` ones."""
@@ -53,11 +49,7 @@ class Upkeep:
         reader: StoreReader,
         env: Mapping[str, str],
         rules: settings.Settings | None = None,
-        meta_author: Callable[[str], str] | None = None,
     ) -> None:
-        """``meta_author`` returns the author of the commit of a thread's ``meta.json``
-        as it is on disk, or an empty string."""
-        self.meta_author = meta_author or _nobody
         self.reader = reader
         self.layout = reader.layout
         self.rules = rules or settings.load(self.layout.root, env)
@@ -68,15 +60,13 @@ class Upkeep:
     def lock(
         self, topic: str, holder: str = "settling", seconds: float = LOCK_SECONDS
     ) -> Iterator[None]:
-        """Hold the lock of one thread for a block, including the older tool's.
+        """Hold the lock of one thread for a block, while no older tool writes it.
 
         Afterwards, the threads that wait for this one get their status files.
         """
         layout = self.layout
-        with (
-            locks.locked(layout.lock(topic), holder, seconds, layout.root),
-            olderlock.locked(layout, topic, seconds),
-        ):
+        with locks.locked(layout.lock(topic), holder, seconds, layout.root):
+            olderlock.wait(layout, topic, seconds)
             yield
             self.local.stamp.renew()
         if self.status.replanned and not self.status.is_together:
@@ -168,7 +158,7 @@ class Upkeep:
         with self.lock(topic):
             snapshot = self.reader.snapshot(topic)
             if snapshot.move is not None:
-                self.append_move(snapshot.move, snapshot.meta, self.meta_author(topic))
+                self.append_move(snapshot.move, snapshot.meta)
             elif snapshot.fresh:
                 return
             thread = self.reader.thread(topic)
@@ -205,20 +195,18 @@ class Upkeep:
         Returns whether there was one. The caller holds the thread's lock."""
         snapshot = self.reader.snapshot(topic)
         if snapshot.move is not None:
-            self.append_move(snapshot.move, snapshot.meta, self.meta_author(topic))
+            self.append_move(snapshot.move, snapshot.meta)
         return snapshot.move is not None
 
-    def append_move(self, move: Entry, meta: Meta, author: str) -> None:
-        """Append the entry of a ``move`` that the older tool wrote only to ``meta``. It
-        is attributed to ``author`` if the log does not show whose it was."""
+    def append_move(self, move: Entry, meta: Meta) -> None:
+        """Append the entry of a ``move`` that the older tool wrote only to ``meta``."""
         # 1 ms, only beside the older tool
         from wc_core.ledger.threads.older import metamoves
 
         path, root = self.layout.log(move.topic), self.layout.root
-        entry = move._replace(agent=move.agent or author)
-        line = metamoves.to_line(entry, meta)
+        line = metamoves.to_line(move, meta)
         durable.touch(self.marker(move.topic), root)
-        durable.append(path, line, root, entry.id.encode())
+        durable.append(path, line, root, move.id.encode())
         # A user's git may remove the entry from the log until it is committed.
         durable.append_unflushed(self.marker(move.topic), line, root)
 

@@ -90,16 +90,14 @@ class StoreWriter:
         author: Author,
         rules: Settings,
         env: Mapping[str, str],
-        meta_author: Callable[[str], str] | None = None,
     ) -> None:
-        """``meta_author`` is as in `Upkeep`."""
         self.place = place
         self.author = author
         self.rules = rules
         self._env = env
         self.reader = StoreReader(place.root)
         self.layout = self.reader.layout
-        self.upkeep = Upkeep(self.reader, env, rules, meta_author)
+        self.upkeep = Upkeep(self.reader, env, rules)
 
     @property
     def author_name(self) -> str:
