@@ -1,5 +1,5 @@
-"""The figures of docs/performance.md, the table of docs/benchmarks.md, and the plots:
-all from one saved run of bin/bench."""
+"""The figures of docs/performance.md and the table of docs/benchmarks.md, from one
+saved run of bin/bench."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 import benchrun
-import make_plot
 from blocks import replaced
 from tests.bench.table import as_markdown
 
@@ -76,13 +75,12 @@ FIGURES = (
 
 
 def files() -> dict[Path, str]:
-    """Each page and picture with its path."""
+    """Each page with its path."""
     run = benchrun.load()
     page, table = (path.read_text(encoding="utf-8") for path in (PAGE, TABLE))
     return {
         PAGE: replaced(page, "figures", figures(run)),
         TABLE: replaced(table, "rows", full(run)),
-        **{DOCS / name: text for name, text in make_plot.pictures(run).items()},
     }
 
 

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -21,7 +20,6 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import benchrun  # noqa: E402 (beside the pages)
 import make_benchmarks  # noqa: E402
-import make_plot  # noqa: E402
 from tests.bench.processes import BenchError  # noqa: E402
 from tests.bench.scratch import Scratch  # noqa: E402
 from tests.bench.serving import cpu_seconds  # noqa: E402
@@ -166,25 +164,6 @@ def test_a_row_that_misses_its_goal_is_named_in_both_pages() -> None:
     assert cells(post)[4:] == ["**NO**", "-", "5.0 ms", "-"]
     *_, last = make_benchmarks.figures(run_of(kept))
     assert last == "All goals of this table hold in this run."
-
-
-def test_what_each_tool_costs_is_drawn() -> None:
-    names = [f"wc {what}, a thread of 1" for what in ("say", "read", "list", "search")]
-    names += [f"wc {what}, 10,000 threads of 1" for what in ("say", "list")]
-    names += ["hcom: list, a thread of 1", "hcom: list, 10,000 threads of 1"]
-    pictures = make_plot.pictures(run_of(*map(measured_row, names)))
-    picture = ET.fromstring(pictures["threads.svg"])
-    space = {"": "http://www.w3.org/2000/svg"}
-    drawn = [
-        (group.findtext("title", "", space), line.attrib["points"].split())
-        for group in picture.findall("g", space)
-        for line in group.findall("polyline", space)
-    ]
-    assert [tool for tool, _ in drawn] == ["wc", "wc", "hcom"]
-    for _, points in drawn:
-        # From the left edge to the right one: stores of two sizes.
-        first, last = (float(point.partition(",")[0]) for point in points)
-        assert last - first == make_plot.PANEL[0]
 
 
 # It says that it has done whatever it is told, keeps every second post, and
