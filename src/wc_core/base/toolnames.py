@@ -26,9 +26,8 @@ TOOLS = (
 # repository, so ``wc install`` does not allow them.
 ALL_STORES_TOOLS = ("list_inbox",)
 
-# Names of tools of other servers of this kind, and of earlier versions, and in earlier versions of this one, and
-# what does
-# the same here: a command, or a tool by its name without the prefix.
+# Names of tools of other servers of this kind, and of earlier versions of this one, and
+# what does the same here: a command, or a tool by its name without the prefix.
 INSTEAD = MappingProxyType(
     {
         "say": "wc say TOPIC -m TITLE -b TEXT",
