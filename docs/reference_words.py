@@ -197,12 +197,10 @@ EXAMPLES = {
         "wc claim src/auth.py -m 'new login form'",
         "wc claim src ui.py::Form.check --thread login --ttl 1h",
         "wc claim schema.sql --mode read",
+        "wc claim src --takeover --reason 'No answer since Monday'",
     ),
     "release": ("wc release src/auth.py", "wc release --all"),
-    "renew": ("wc renew --ttl 2h",),
-    "takeover": ("wc takeover src --reason 'No answer since Monday'",),
     "check": ("wc check src/auth.py", "wc check ui.py::Form --mode read --json"),
-    "publish": ("wc publish", "wc publish origin main"),
     "claims": ("wc claims", "wc claims src/auth.py --json"),
     "radar": ("wc radar", "wc radar --remote --json"),
     "conflicts": ("wc conflicts", "wc conflicts review"),
@@ -224,7 +222,6 @@ EXAMPLES = {
 # they say.
 BEFORE = {
     "handoff": ("wc take login --reason 'It is an example'",),
-    "renew": ("wc claim src/auth.py",),
     "release": ("wc claim src/auth.py",),
     "conflicts": ("git branch -q review", "git switch -qc login"),
     "take": (
@@ -393,15 +390,9 @@ Other clones' notes are as of the last exchange with the remote. See
 A claim on a folder covers its files, one on a file covers its symbols. It is kept in a
 git ref, so every worktree sees it at once. It ends with `wc release`, with its
 holder's session, or if it is not renewed in time. See [claims](edits.md#claims).""",
-    "takeover": """\
-Ask first: the error of `wc claim` shows how.""",
     "check": """\
 Only reads local files. The exit status is that of the verdict, the strictest of all
 reasons: [verdicts](edits.md#may-i-edit-this).""",
-    "publish": """\
-One atomic push: if one of your claims was replaced on the remote, git refuses the whole
-push, and the branch stays where it was. If claims are not kept on that remote, only the
-claims of this clone are checked; the answer says `advisory`.""",
     "radar": """\
 *Hot* files conflict when both branches are merged, *soft* ones merge cleanly, and
 *registries* (changelogs, lock files) conflict in a way that is easily resolved. Neither

@@ -260,8 +260,8 @@ def test_the_first_tab_of_zsh_completes(repo: Repo, folder: str) -> None:
 
 
 def test_descriptions_fit_and_keep_their_apostrophes_in_zsh(repo: Repo) -> None:
-    offered = zsh(repo, "wc", "takeov")
-    assert offered == "-V word offered = takeover:Take over someone else\u2019s claim"
+    offered = zsh(repo, "wc", "guida")
+    assert "guidance:Set this repository\u2019s guidance for an occasion" in offered
     names = "|".join(table.COMMANDS)
     pattern = rf"(?:^| )({names}):(.*?)(?= (?:{names}):|$)"
     descriptions = re.findall(pattern, zsh(repo, "wc", "").partition("= ")[2])

@@ -84,7 +84,7 @@ def refusal(name: str) -> tuple[str, ...]:
         f'The edit of "src/{name}" was refused: {who}',
         f"1. Ask: wc say login {question} --to 'Aider@review (Pat)'",
         "2. Do something else: wc list --ball anyone --open",
-        f"3. If they are gone: wc takeover src/{name} --reason '…'",
+        f"wc claim src/{name} --takeover --reason '…'",
     )
 
 

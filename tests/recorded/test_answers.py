@@ -131,8 +131,7 @@ say release -m Waiting
 done login -m Finished
 close fresher --force
 claim notes.txt -m numbers
-renew notes.txt
-takeover app/store.py --reason late
+claim app/store.py --takeover --reason late
 release notes.txt
 note testing --for 1h
 note --clear

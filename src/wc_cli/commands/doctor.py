@@ -14,8 +14,6 @@ from wc_cli.agents.briefing.coverage import coverage, coverage_text
 from wc_cli.bridges.carry import harvesting
 from wc_cli.bridges.enrich import following
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.edits.claims import travel
-from wc_cli.edits.claims.registry import Registry
 from wc_cli.ledger.branch import checkouts, commits, git, owners, trees
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.branch.treepaths import is_safe
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 _LEAST_GIT = (2, 38)
-_PROBE_SECONDS = 10
 # The paths that the command of one finding removes.
 _SHOWN = 10
 _MAX_FORKED = 20
@@ -470,8 +467,7 @@ def _harvest_notes(context: Context) -> Iterator[str]:
 
 
 def _claims_notes(context: Context, *, is_all: bool) -> Iterator[str]:
-    """Yield whose edits are guarded, if anything is claimed or with ``is_all``, and
-    whether claims hold between clones, which takes a request to the remote."""
+    """Yield whose edits are guarded, if anything is claimed or with ``is_all``."""
     repository = context.place.repository
     if repository is None:
         return
@@ -482,12 +478,6 @@ def _claims_notes(context: Context, *, is_all: bool) -> Iterator[str]:
         rows = coverage(layout, level, [claim.holder for claim in book.claims])
         lines = coverage_text(level, rows).splitlines()
         yield from (f"edits: {line}" for line in lines)
-    registry = Registry(repository, layout, context.env)
-    try:
-        if note := travel.probe_remote(registry, context.settings, _PROBE_SECONDS):
-            yield note
-    except WcError as error:
-        yield f"it is not known whether claims hold between clones: {error.message}"
 
 
 def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:

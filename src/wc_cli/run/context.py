@@ -458,7 +458,7 @@ class Context:
         self._remember_identity()
         self._note_seat()
         if renews:
-            self.remark_renewal()
+            self.renew_claims()
         return writer
 
     def _check_is_person(self) -> None:
@@ -495,21 +495,15 @@ class Context:
         )
         return StoreWriter(self.place, author, self.settings, self.env)
 
-    def remark_renewal(self) -> None:
-        """Renew claims like `renew_claims`, and print what was renamed."""
-        for note in self.renew_claims():
-            remark(f"note: {note}")
-
-    def renew_claims(self) -> list[str]:
-        """Renew the speaker's claims in this worktree, if that is due. Returns notes
-        about renamed paths."""
+    def renew_claims(self) -> None:
+        """Renew the speaker's claims in this worktree, if that is due."""
         repository = self.place.repository
         layout = Layout(self.place.root)
         if repository is None or not os.path.isdir(layout.held):
-            return []
+            return
         from wc_cli.edits.claims import renewal  # 2 ms, only where there are claims
 
-        return renewal.renew_if_due(layout, self.viewer, repository, self.env)
+        renewal.renew_if_due(layout, self.viewer, repository, self.env)
 
     def new_losses(self) -> list[str]:
         """The claims that the speaker has lost in this worktree; each only once."""

@@ -114,13 +114,6 @@ class ClaimedError(WcError):
     exit_code = 20
 
 
-class FencedError(WcError):
-    """You have lost a claim; nothing was published, the branch is where it was."""
-
-    code = "FENCED"
-    exit_code = 21
-
-
 class ReadOnlyError(WcError):
     """The verdict of `wc check`: others rely on it; do not change it."""
 

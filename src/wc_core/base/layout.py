@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 BRANCH = "watercooler/threads"
-# For remotes that accept no other refs, see `wc_core.edits.claims.combined`.
+# Earlier versions kept claims in it, at remotes that take no other refs.
 CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
 # The end of the name of a folder with what must be known before there is a store.
@@ -31,7 +31,6 @@ GUIDANCE = "guidance.md"
 # Relative to ``.local``: the last visit of each participant, see `status.lastvisits`.
 VISITS = "visits"
 GUIDANCE_FOLDER = "guidance"
-ALLOWED_SIGNERS = "allowed_signers"
 HARVESTED = "harvested.jsonl"
 # Relative to the store: where its pages are, of wc and of some older tools.
 PAGES, OLDER_PAGES = "threads", "watercooler/threads"
@@ -554,11 +553,6 @@ class Layout(NamedTuple):
     def harvested(self) -> str:
         """How entries came that did not come with the branch of the threads."""
         return f"{self.root}/{HARVESTED}"
-
-    @property
-    def allowed_signers(self) -> str:
-        """Whose signatures count, in the format of ssh-keygen(1)."""
-        return f"{self.root}/{ALLOWED_SIGNERS}"
 
     @property
     def guidance(self) -> str:

@@ -11,12 +11,11 @@ from wc_core.base.text import one_line
 from wc_core.base.times import ago, seconds_between, span
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims import book as books
-from wc_core.edits.claims import held, history, ids, signatures, verdicts
+from wc_core.edits.claims import held, history, ids, verdicts
 from wc_core.edits.claims.book import Book
 from wc_core.edits.claims.upstreams import upstream_of
 from wc_core.edits.claims.verdicts import Situation
 from wc_core.edits.graph import kept
-from wc_core.ledger.configuration.keys import SIGNED
 from wc_core.ledger.git import config, freshness
 from wc_core.ledger.git.freshness import Freshness
 from wc_core.ledger.git.repository import resolve
@@ -57,13 +56,8 @@ def read_claims(opened: OpenStore) -> ClaimsView:
     repository = opened.place.repository
     if repository is None:
         return ClaimsView(opened, None, Book())
-    layout = Layout(opened.place.root)
-    index = books.load_index(layout)
+    index = books.load_index(Layout(opened.place.root))
     book = books.read(repository.common, index, books.no_commits)
-    if opened.settings.verify == SIGNED:
-        # As wc verified it: the server runs no git.
-        is_current = signatures.is_current(layout, index.signers)
-        book = book._replace(checks=index.checks if is_current else {})
     return ClaimsView(opened, repository, book)
 
 
@@ -96,7 +90,6 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
             word(claim.holder, 250),
             ago(seconds_between(claim.at * 1000, now_ms)),
             remaining if standing == books.HELD else standing,
-            *([word(refusal, 250)] if (refusal := book.refusal(claim)) else []),
             *([f"thread {word(claim.thread)}"] if claim.thread else []),
             *([f"branch {word(claim.branch)}"] if claim.branch else []),
             *([word(claim.note, 200)] if claim.note else []),
@@ -156,11 +149,7 @@ def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
     """The claims that the caller lost in this worktree."""
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
     memory = held.load(layout, held.file_name(repository.worktree_id, viewer.key))
-    own = {
-        claim.id
-        for claim in view.book.claims
-        if viewer.is_me(claim.holder) and not view.book.refusal(claim)
-    }
+    own = {claim.id for claim in view.book.claims if viewer.is_me(claim.holder)}
     return tuple(memory.lost(own)) if memory is not None else ()
 
 

@@ -8,7 +8,7 @@ from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import rfc3339, span
-from wc_core.edits.claims.book import ENDED, HELD, REFUSED, UNVERIFIED
+from wc_core.edits.claims.book import ENDED, HELD
 from wc_core.edits.claims.record import READ
 from wc_core.edits.radar import kept
 from wc_core.edits.radar.model import HOT, KINDS, REGISTRY, SOFT
@@ -205,10 +205,5 @@ def _claim(view: ClaimsView, claim: Claim, context: PageContext) -> Iterator[Htm
     standing = view.book.standing(claim)
     seconds = view.book.seconds_left(claim)
     remaining = f"in {span(seconds)}" if seconds else "due for renewal"
-    ends = {
-        HELD: remaining,
-        ENDED: "its session has ended",
-        REFUSED: f"refused: {one_line(view.book.refusal(claim), 160)}",
-        UNVERIFIED: "its signature is not verified yet",
-    }
+    ends = {HELD: remaining, ENDED: "its session has ended"}
     yield element("td", ends.get(standing, "not renewed in time"), class_="number")

@@ -147,7 +147,7 @@ def test_being_ahead_is_fine_but_for_what_nobody_sees(repo: Here) -> None:
     repo.ok("release", "--all", *CODEX)
     repo.ok("claim", ".", *CODEX)
     assert verdict(repo, "code.txt", *CODEX) == (0, "PROCEED", ["OWN"])
-    repo.ok("publish", *CODEX)
+    repo.git("push", "-q")
     repo.ok("release", "--all", *CODEX)
     assert verdict(repo, "code.txt", *CODEX) == (0, "PROCEED", ["FREE"])
 
@@ -165,7 +165,7 @@ def test_the_ball_is_elsewhere(repo: Here) -> None:
 
 def test_what_was_lost_is_fenced_until_it_is_given_up(repo: Here) -> None:
     repo.ok("claim", "a.py", "b.py", *CODEX)
-    repo.ok("takeover", "a.py", "--reason", "asleep", *GEMINI)
+    repo.ok("claim", "a.py", "--takeover", "--reason", "asleep", *GEMINI)
     repo.ok("release", "a.py", *GEMINI)
     assert verdict(repo, "c.py", *CODEX) == (35, "STOP", ["FENCED", "FREE"])
     assert verdict(repo, "c.py", "--mode", "read", *CODEX)[0] == 0
@@ -178,7 +178,7 @@ def test_what_was_lost_is_fenced_until_it_is_given_up(repo: Here) -> None:
 
 def test_claiming_again_ends_the_fence(repo: Here) -> None:
     repo.ok("claim", "a.py", *CODEX)
-    repo.ok("takeover", "a.py", "--reason", "asleep", *GEMINI)
+    repo.ok("claim", "a.py", "--takeover", "--reason", "asleep", *GEMINI)
     repo.ok("release", "a.py", *GEMINI)
     repo.ok("claim", "a.py", *CODEX)
     assert verdict(repo, "a.py", *CODEX) == (0, "PROCEED", ["OWN"])

@@ -1,4 +1,4 @@
-"""Claims of two clones with one remote: leases, lost races, fencing, and offline."""
+"""Claims of two clones with one remote: leases, lost races, and offline."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_claim_holds_in_the_other_clone(clones: Clones) -> None:
 
 def test_the_remote_has_what_this_clone_has(clones: Clones) -> None:
     clones.pat.ok("claim", "a.py", "b.py", *CODEX)
-    clones.pat.ok("renew", "a.py", *CODEX)
+    clones.pat.ok("claim", "a.py", *CODEX)
     words = ("for-each-ref", "--format=%(refname) %(objectname)", "refs/wc/claims")
     own = dict(line.split(" ") for line in clones.pat.git(*words).splitlines())
     assert own == clones.refs()
@@ -162,22 +162,6 @@ def served(root: Path, transport: str) -> Iterator[str]:
         yield hub.url("hub.git")
 
 
-def test_publishing_sends_the_branch_and_renews(clones: Clones) -> None:
-    clones.pat.ok("claim", "code.txt", *CODEX)
-    before, head = clones.refs(), commit(clones.pat)
-    answer = clones.pat.json("publish", *CODEX)
-    assert answer == {
-        "remote": "origin",
-        "branch": "main",
-        "commit": head,
-        "claims": ["code.txt"],
-        "fenced": True,
-    }
-    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
-    assert clones.refs().keys() == before.keys()
-    assert clones.refs() != before
-
-
 @pytest.mark.parametrize("minutes", [-10, 10])
 def test_a_clone_whose_clock_is_wrong_takes_nothing(
     clones: Clones, monkeypatch: pytest.MonkeyPatch, minutes: int
@@ -192,102 +176,6 @@ def test_a_clone_whose_clock_is_wrong_takes_nothing(
         clones.sam.fails(20, "claim", "a.py", *GEMINI)
     assert "Gemini CLI (Sam) edits b.py" in clones.pat.fails(20, "claim", "b.py")
     assert holders(clones.pat) == {"a.py": "Codex (Pat)", "b.py": "Gemini CLI (Sam)"}
-
-
-def test_a_zombie_publishes_nothing_over_http(tmp_path: Path) -> None:
-    with http(tmp_path) as hub:
-        clones = Clones(tmp_path, hub.url("hub.git"))
-        clones.pat.ok("claim", "code.txt", *CODEX)
-        clones.sam.ok("takeover", "code.txt", "--reason", "asleep", *GEMINI)
-        before = clones.refs("refs")
-        commit(clones.pat)
-        assert "has it now" in clones.pat.fails(21, "publish", *CODEX)
-        assert clones.refs("refs") == before
-
-
-@pytest.mark.parametrize("knows", [False, True])
-def test_a_zombie_publishes_nothing(clones: Clones, knows: bool) -> None:  # noqa: FBT001
-    """Someone took over while it slept; it need not have heard of it."""
-    clones.pat.ok("claim", "code.txt", *CODEX)
-    clones.sam.ok("takeover", "code.txt", "--reason", "asleep", *GEMINI)
-    before, head = clones.refs("refs"), commit(clones.pat)
-    if knows:
-        clones.pat.ok("sync")
-    problem = clones.pat.fails(21, "publish", *CODEX)
-    assert "lost the claim on code.txt; Gemini CLI (Sam) has it now" in problem
-    after = clones.refs("refs")
-    assert after["refs/heads/main"] == before["refs/heads/main"] != head
-    assert after["refs/wc/turn"] == before["refs/wc/turn"]
-    clones.pat.fails(21, "publish", *CODEX)
-    clones.pat.ok("release", "--all", *CODEX)
-    clones.pat.ok("publish", *CODEX)
-    assert clones.refs("refs/heads/main") == {"refs/heads/main": head}
-
-
-def test_a_branch_that_has_moved_is_not_forced(clones: Clones) -> None:
-    clones.pat.ok("claim", "code.txt", *CODEX)
-    before = clones.refs()
-    commit(clones.sam, "theirs")
-    clones.sam.git("push", "-q")
-    commit(clones.pat, "ours")
-    assert "git pull --rebase" in clones.pat.fails(4, "publish", *CODEX)
-    assert clones.refs() == before
-    clones.pat.git("pull", "-q", "--rebase", "-X", "theirs")
-    clones.pat.ok("publish", *CODEX)
-
-
-def test_publishing_runs_the_hooks_of_the_user(clones: Clones) -> None:
-    hook = clones.pat.path / ".git/hooks/pre-push"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\nexit 1\n")
-    hook.chmod(0o755)
-    before = clones.refs("refs")
-    commit(clones.pat)
-    assert "git push --dry-run" in clones.pat.fails(4, "publish", *CODEX)
-    assert clones.refs("refs") == before
-    # git takes a relative folder of hooks to be in the worktree.
-    hook.rename(clones.pat.path / "pre-push")
-    clones.pat.git("config", "core.hooksPath", ".")
-    (clones.pat.path / "sub").mkdir()
-    for folder in ("", "sub"):
-        clones.pat.fails(4, "publish", *CODEX, cwd=folder)
-    assert clones.refs("refs") == before
-
-
-def test_a_branch_that_the_remote_protects(clones: Clones) -> None:
-    clones.hook("update", 'case "$1" in refs/heads/*) echo no >&2; exit 1;; esac')
-    clones.pat.ok("claim", "code.txt", *CODEX)
-    before = clones.refs("refs")
-    commit(clones.pat)
-    problem = clones.pat.fails(4, "publish", *CODEX)
-    assert "refused" in problem
-    assert "watercooler/threads" not in problem
-    assert clones.refs("refs") == before
-
-
-def test_a_branch_by_its_full_name(clones: Clones) -> None:
-    commit(clones.pat)
-    clones.pat.ok("publish", "origin", "refs/heads/topic", *CODEX)
-    assert list(clones.refs("refs/heads")) == [
-        *("refs/heads/main", "refs/heads/topic", "refs/heads/watercooler/threads"),
-    ]
-
-
-def test_without_a_remote_for_claims_it_is_advisory(clones: Clones) -> None:
-    off = {"WATERCOOLER_PUSH": "off"}
-    clones.pat.ok("claim", "code.txt", *CODEX, env=off)
-    commit(clones.pat)
-    answer = clones.pat.ok("publish", "origin", "main", *CODEX, env=off)
-    assert "advisory" in answer.out
-    clones.pat.ok("takeover", "code.txt", "--reason", "x", *GEMINI, env=off)
-    commit(clones.pat)
-    assert "has it now" in clones.pat.fails(21, "publish", *CODEX, env=off)
-
-
-@pytest.mark.parametrize("words", [("publish",), ("publish", "nowhere")])
-def test_publishing_needs_a_remote(machine: Machine, words: tuple[str, ...]) -> None:
-    repo = Here(machine, machine.repo().path)
-    repo.fails(2, *words)
 
 
 def test_offline_and_back(clones: Clones) -> None:
@@ -326,9 +214,10 @@ def test_a_holder_who_renewed_offline_hears_who_took_over(clones: Clones) -> Non
     clones.pat.ok("claim", "src/a.py", "--thread", "auth", *CODEX)
     away = clones.hub.with_name("away.git")
     clones.hub.rename(away)
-    assert "only this clone knows" in clones.pat.ok("renew", *CODEX).err
+    again = ("claim", "src/a.py", "--thread", "auth", "--local-only", *CODEX)
+    assert "only this clone knows" in clones.pat.ok(*again).err
     away.rename(clones.hub)
-    clones.sam.ok("takeover", "src", "--reason", "silence", *GEMINI)
+    clones.sam.ok("claim", "src", "--takeover", "--reason", "silence", *GEMINI)
     result = clones.pat.ok("sync")
     note = "Codex (Pat) lost the claim on src/a.py to Gemini CLI (Sam)"
     assert note in result.out + result.err
@@ -345,7 +234,7 @@ def test_what_was_claimed_offline_yields_to_a_folder(clones: Clones) -> None:
     clones.sam.ok("claim", "src", *GEMINI)
     clones.pat.ok("sync")
     assert holders(clones.pat) == {"src": "Gemini CLI (Sam)"}
-    assert clones.pat.wc("publish", *CODEX).code == 21
+    assert clones.pat.wc("check", "src/a.py", *CODEX).code == 35
 
 
 def test_giving_up_without_the_remote_is_sent_later(clones: Clones) -> None:
@@ -353,23 +242,11 @@ def test_giving_up_without_the_remote_is_sent_later(clones: Clones) -> None:
     away = clones.hub.with_name("away.git")
     shutil.move(clones.hub, away)
     assert "only this clone" in clones.pat.ok("release", "a.py", *CODEX).err
-    assert "only this clone" in clones.pat.ok("renew", *CODEX).err
     shutil.move(away, clones.hub)
     assert len(clones.refs()) == 2
     clones.pat.ok("sync")
     assert len(clones.refs()) == 1
     clones.sam.ok("claim", "a.py", *GEMINI)
-
-
-def test_a_remote_that_took_claims_is_not_published_to_without_them(
-    clones: Clones,
-) -> None:
-    clones.pat.ok("claim", "code.txt", *CODEX)
-    clones.hook("update", 'case "$1" in refs/wc/*) exit 1;; esac')
-    before = clones.refs("refs")
-    commit(clones.pat)
-    clones.pat.fails(4, "publish", *CODEX)
-    assert clones.refs("refs") == before
 
 
 def test_what_the_remote_has_counts_even_if_it_does_not_say_so(clones: Clones) -> None:
@@ -399,7 +276,7 @@ def test_a_takeover_takes_the_remote(clones: Clones) -> None:
     clones.pat.ok("claim", "a.py", *CODEX)
     clones.sam.ok("sync")
     clones.hub.rename(clones.hub.with_name("away.git"))
-    words = ("takeover", "a.py", "--reason", "gone")
+    words = ("claim", "a.py", "--takeover", "--reason", "gone")
     problem = clones.sam.fails(8, *words, *GEMINI)
     assert "Nothing was claimed.\n    Try again when the remote is back." in problem
     assert holders(clones.sam) == {"a.py": "Codex (Pat)"}
@@ -423,3 +300,51 @@ def test_a_killed_claim_leaves_nothing_half(clones: Clones) -> None:
     assert holders(clones.pat) == {"a.py": "Codex (Pat)", "b.py": "Codex (Pat)"}
     clones.pat.ok("release", "--all", *CODEX)
     assert clones.refs() == {}
+
+
+REFUSED = 'case "$1" in refs/wc/*) echo no >&2; exit 1;; esac'
+
+
+@pytest.mark.parametrize("reason", ["refs", "atomic pushes"])
+def test_at_a_remote_that_takes_no_claims_they_hold_here(
+    clones: Clones, reason: str
+) -> None:
+    if reason == "refs":
+        clones.hook("update", REFUSED)
+    else:
+        clones.pat.machine.git(
+            "config", "receive.advertiseAtomic", "false", cwd=clones.hub
+        )
+    note = "only this clone knows; the remote takes no claims: "
+    assert note in clones.pat.ok("claim", "a.py", "b.py", *CODEX).err
+    assert clones.refs() == {}
+    clones.pat.fails(20, "claim", "a.py", *GEMINI)
+    # The exchanges wait for a day; who claims something asks again.
+    clones.hook("update", "")
+    clones.pat.machine.git("config", "receive.advertiseAtomic", "true", cwd=clones.hub)
+    clones.pat.ok("sync")
+    assert clones.refs() == {}
+    clones.pat.ok("claim", "c.py", *CODEX)
+    assert len(clones.refs()) == 1
+    clones.pat.ok("sync")
+    assert len(clones.refs()) == 3
+
+
+def test_what_was_claimed_in_a_branch_is_kept_and_sent(clones: Clones) -> None:
+    """An earlier version kept the claims in a branch, where the remote took no refs."""
+    clones.pat.ok("claim", "a.py", "b.py", *CODEX)
+    clones.sam.ok("sync")
+    for ref in clones.refs("refs/wc"):
+        clones.pat.machine.git("update-ref", "-d", ref, cwd=clones.hub)
+    for clone in (clones.pat, clones.sam):
+        base = clone.git("for-each-ref", "--format=%(refname)", "refs/wc/base")
+        digest = base.split("/")[3]
+        clone.git("update-ref", f"refs/wc/combined/{digest}/claims", "HEAD")
+    clones.sam.fails(20, "claim", "a.py", *GEMINI)
+    clones.pat.ok("sync")
+    assert holders(clones.pat) == {"a.py": "Codex (Pat)", "b.py": "Codex (Pat)"}
+    assert len(clones.refs()) == 2
+    clones.sam.ok("sync")
+    clones.pat.ok("release", "--all", *CODEX)
+    clones.sam.ok("claim", "a.py", *GEMINI)
+    assert holders(clones.sam) == {"a.py": "Gemini CLI (Sam)"}

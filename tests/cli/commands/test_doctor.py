@@ -61,11 +61,14 @@ def test_settings_that_set_nothing_are_noted(repo: Repo) -> None:
     repo.settled("say", "auth", "--title", "x")
     for file, text in [
         ("config.json", '{"counterpart": "Claude", "default_ball": "Team"}'),
-        ("config.toml", '[ball]\nenforced = "refuse"\n'),
+        ("config.toml", '[ball]\nenforced = "x"\n[claims]\nverify = "signed"\n'),
     ]:
         _put(file, text)(repo)
     out = repo.wc("doctor").out
-    for key in ("config.json: default_ball", "config.toml: ball.enforced"):
+    for key in (
+        "config.json: default_ball",
+        *("config.toml: ball.enforced", "config.toml: claims.verify"),
+    ):
         note = f"{key} has no effect: remove or correct it (settings: docs/store.md)"
         assert f"note: {note}\n" in out
 

@@ -58,9 +58,6 @@ RUNS: dict[str, str] = {
     "note": "note Testing",
     "claim": "claim file{n}.py",
     "release": "release file{n}.py",
-    "renew": "renew file{n}.py",
-    "takeover": "takeover file{n}.py --reason Stuck",
-    "publish": "publish origin side",
     "close": "close own{n}",
     "check": "check file{n}.py",
     "claims": "claims",
@@ -78,7 +75,6 @@ RUNS: dict[str, str] = {
 BEFORE = {
     "answer": "ask own{n} --to Codex --force --title Why",
     "release": "claim file{n}.py",
-    "renew": "claim file{n}.py",
     "unlink": "link own{n} waits-for other",
     "check-off": "checklist own{n} add Step",
 }

@@ -60,6 +60,14 @@ def test_every_record_is_read_back(claim_id: str, mode: str, note: str) -> None:
     assert "\n" not in decoded.note
 
 
+def test_a_signed_record_of_before_is_read() -> None:
+    signature = b"gpgsig -----BEGIN SSH SIGNATURE-----\n \n abc\n -----END-----\n\n"
+    content = commit(record.encode(CLAIM)).replace(b"\n\n", b"\n" + signature, 1)
+    claim = record.decode(content, CLAIM.ref, CLAIM.oid)
+    assert claim == record.decode(commit(record.encode(CLAIM)), CLAIM.ref, CLAIM.oid)
+    assert claim is not None
+
+
 def changed(**fields: object) -> bytes:
     """The message of a record in which some fields are others."""
     own = json.loads(record.encode(CLAIM).partition(b"\n\n")[2])

@@ -11,7 +11,7 @@ import pytest
 
 from tests.core.claims.test_record import CLAIM
 from wc_core.edits.claims import rules, sessions
-from wc_core.edits.claims.book import ENDED, HELD, LAPSED, REFUSED, UNVERIFIED, Book
+from wc_core.edits.claims.book import ENDED, HELD, LAPSED, Book
 
 if TYPE_CHECKING:
     from wc_core.edits.claims.record import Claim
@@ -141,33 +141,3 @@ def test_another_process_with_the_same_id_is_another_session() -> None:
     host, pid, begin = own.split(":")
     assert sessions.state(own) == sessions.RUNNING
     assert sessions.state(f"{host}:{pid}:{int(begin) - 1}") == sessions.ENDED
-
-
-def test_what_is_refused_gives_way_only_to_a_claim_on_the_same() -> None:
-    forged = claim("src/a.py")
-    refused = book(forged)._replace(checks={forged.oid: "it is not signed"})
-    assert refused.standing(forged) == REFUSED
-    for target, takeover, replaced in (
-        ("src", False, ()),
-        ("src", True, (forged,)),
-        ("src/a.py", False, (forged,)),
-    ):
-        wish = claim(target, "Me")
-        plan = rules.plan_claims(refused, [wish], is_me, takeover=takeover)
-        assert plan.conflicts == ()
-        assert plan.replaced == replaced
-
-
-def test_a_claim_in_my_name_that_is_refused_is_not_mine() -> None:
-    forged = claim("src", "Me")
-    refused = book(forged)._replace(checks={forged.oid: "it is not signed"})
-    plan = rules.plan_claims(refused, [claim("src", "Me")], is_me)
-    assert (plan.renewed, plan.replaced) == ((), (forged,))
-
-
-def test_what_is_not_verified_yet_holds_others_off() -> None:
-    other = claim("src")
-    unverified = book(other)._replace(checks={})
-    assert unverified.standing(other) == UNVERIFIED
-    plan = rules.plan_claims(unverified, [claim("src/a.py", "Me")], is_me)
-    assert plan.conflicts == (other,)

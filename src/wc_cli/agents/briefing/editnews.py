@@ -55,7 +55,8 @@ def conflict_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
 
 def prompt_news(context: Context, path: str) -> str:
     """The news about edits for an agent's prompt; ``path`` is its session's file."""
-    lines = [*renewal_lines(context), _lost_claims(context)]
+    context.renew_claims()
+    lines = [_lost_claims(context)]
     layout = Layout(context.place.root)
     session = sessions.load(layout, path)
     if session is not None:
@@ -67,12 +68,6 @@ def prompt_news(context: Context, path: str) -> str:
             # back.
             sessions.save(layout, path, current)
     return "\n".join(filter(None, lines))
-
-
-def renewal_lines(context: Context) -> list[str]:
-    """Renew the agent's claims, as any hook does. Returns a line for each renamed
-    path."""
-    return [f'Watercooler: "{one_line(note)}".' for note in context.renew_claims()]
 
 
 def _lost_claims(context: Context) -> str:

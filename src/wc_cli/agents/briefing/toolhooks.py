@@ -84,8 +84,8 @@ def after_tool(
     claimed, and predicted conflicts. Renews claims. Raises GitError."""
     if may_write(ToolCall(hook_input.tool, hook_input.arguments, context.cwd)):
         _note_writer(context)
-    texts = editnews.renewal_lines(context)
-    texts += session.advice
+    context.renew_claims()
+    texts = [*session.advice]
     session = session._replace(advice=())
     guard = _guard(context, dialect)
     if guard is not None:

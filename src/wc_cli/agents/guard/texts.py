@@ -81,5 +81,6 @@ def _ways_on(rival: Rival, alternatives: Alternatives) -> str:
     return (
         f"1. Ask: wc {verb} {topic} -m {question} --to {quoted(holder)}\n"
         f"2. Do something else: {free}\n"
-        f"3. If they are gone: wc takeover {quoted(one_line(claim.id))} --reason '…'"
+        "3. If they are gone, a person takes it over: "
+        f"wc claim {quoted(one_line(claim.id))} --takeover --reason '…'"
     )

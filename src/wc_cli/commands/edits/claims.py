@@ -1,4 +1,4 @@
-"""The commands about who edits what: claim, release, renew, take over, list."""
+"""The commands about who edits what: claim, release, list."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ClaimOptions(ChangeOptions):
     """Claim files that you edit: others are refused until you release them. Claims all
     of them, or none."""
 
-    usual = "--thread --mode --ttl --new --anyway --as --json"
+    usual = "--thread --mode --ttl --new --anyway --takeover --as --json"
 
     targets: tuple[str, ...] = words("TARGET...", _TARGETS)
     thread: str = text(
@@ -80,6 +80,10 @@ class ClaimOptions(ChangeOptions):
         "--anyway",
         help="Although this checkout is behind its remote; the claim says it.",
     )
+    takeover: bool = flag(
+        "--takeover", help="Even what someone else has claimed; a person decides that."
+    )
+    reason: str = text("--reason", "TEXT", "Why it is taken over; required for that.")
 
 
 class ReleaseOptions(ChangeOptions):
@@ -87,26 +91,6 @@ class ReleaseOptions(ChangeOptions):
 
     targets: tuple[str, ...] = words("TARGET...", "What to release.", default=())
     all: bool = flag("--all", help="All of your claims in this worktree.")
-
-
-class RenewOptions(ChangeOptions):
-    """Renew your claims in this worktree. Every write renews them, too."""
-
-    targets: tuple[str, ...] = words("TARGET...", "Only these.", default=())
-    ttl: str = text("--ttl", "LENGTH", "Extend it to this long from now.")
-
-
-class TakeoverOptions(ChangeOptions):
-    """Take over someone else's claim."""
-
-    targets: tuple[str, ...] = words("TARGET...", _TARGETS)
-    reason: str = text("--reason", "TEXT", "Why; required.")
-    thread: str = text(
-        "--thread", "TOPIC", "The thread that it is about.", complete="topic"
-    )
-    ttl: str = text(
-        "--ttl", "LENGTH", "How long it lasts unless renewed (default: 15m)."
-    )
 
 
 class ClaimsOptions(SpeakerOptions):
@@ -125,7 +109,8 @@ def claim(context: Context, options: ClaimOptions) -> None:
         raise InvalidInputError(
             f"{options.mode!r} is not a claim mode.", "Use write or read."
         )
-    why = vocabulary.reason(" ".join(options.why))
+    why = vocabulary.reason(" ".join([options.reason, *options.why]))
+    _check_takeover(context, options)
     draft = _draft(context, options.thread, why, options.ttl)
     draft = draft._replace(mode=options.mode, new=options.new)
     targets = targets_of(context, options.targets)
@@ -143,7 +128,9 @@ def claim(context: Context, options: ClaimOptions) -> None:
             f"{target} {_ABSENT}; for something new: --new"
             for target in existing.absent(top, targets)
         ]
-    plan = holding.claim(targets, draft, local_only=options.local_only)
+    plan = holding.claim(
+        targets, draft, takeover=options.takeover, local_only=options.local_only
+    )
     _print_claims(options, plan, draft)
     _print_notes(holding)
     if sandboxes.current(context.env) is not None:
@@ -152,28 +139,21 @@ def claim(context: Context, options: ClaimOptions) -> None:
         remark(coverage_text(level, coverage(layout, level, [context.identity.author])))
 
 
-@command(TakeoverOptions)
-def takeover(context: Context, options: TakeoverOptions) -> None:
-    """Claim targets that others have claimed."""
-    reason = vocabulary.reason(options.reason)
-    if not reason:
+def _check_takeover(context: Context, options: ClaimOptions) -> None:
+    """Raise InvalidInputError if something is taken over without a reason, and
+    ClaimedError for an agent."""
+    if options.takeover != bool(vocabulary.reason(options.reason)):
         raise InvalidInputError(
-            "Taking over needs a reason.",
-            "Give one: --reason 'No answer since Monday'",
+            "--takeover needs a --reason, and only --takeover has one.",
+            "Give both: --takeover --reason 'No answer since Monday'",
         )
-    draft = _draft(context, options.thread, reason, options.ttl)
-    targets = targets_of(context, options.targets)
-    holding = holding_of(context, options)
-    plan = holding.claim(targets, draft, takeover=True)
-    absent = existing.absent(holding.registry.repository.top, targets)
-    holding.notes += [f"{target} {_ABSENT}" for target in absent]
-    holding.notes += [
-        f"no one else had claimed {target}"
-        for target in targets
-        if not any(claim.target.overlaps(target) for claim in plan.replaced)
-    ]
-    _print_claims(options, plan, draft)
-    _print_notes(holding)
+    if options.takeover and context.process_agent:
+        paths = " ".join(map(quoted, options.targets))
+        raise ClaimedError(
+            "A person decides whether a claim is taken over.",
+            "Nothing was claimed. Have your user run it, if they agree: "
+            f"wc claim {paths} --takeover --reason {quoted(options.reason)}",
+        )
 
 
 @command(ReleaseOptions)
@@ -194,25 +174,7 @@ def release(context: Context, options: ReleaseOptions) -> None:
         noun = "symbol" if target.symbol else "file"
         remark(one_line(f"warning: {target}: the {noun} does not exist"))
     _print_notes(holding)
-    context.remark_renewal()
-
-
-@command(RenewOptions)
-def renew(context: Context, options: RenewOptions) -> None:
-    """Renew claims."""
-    targets = targets_of(context, options.targets) if options.targets else None
-    seconds = _seconds(options.ttl) if options.ttl else 0
-    holding = holding_of(context, options, renews=False)
-    renewal = holding.renew(targets, seconds)
-    renewed = [claim.id for claim in renewal.claims]
-    if options.json:
-        pairs = [{"from": old, "to": new} for old, new in renewal.followed]
-        say_json({"renewed": renewed, "followed": pairs})
-    else:
-        _print_ids(options, "renewed", renewed)
-    holding.notes += renewal.notes
-    _print_notes(holding)
-    context.remark_renewal()
+    context.renew_claims()
 
 
 @command(ClaimsOptions)
@@ -247,9 +209,6 @@ def claims(context: Context, options: ClaimsOptions) -> None:
         remark(whose if targets else every)
     elif rows:
         remark(coverage_text(level, rows))
-    remote = travel.claims_remote(registry, context.settings)
-    if remote is not None and (weakness := remote.weakness()):
-        remark(one_line(f"note: advisory between clones: {weakness}"))
     if book.unread:
         count = counted(len(book.unread), "ref")
         remark(f"note: not a claim that wc can read: {count} below refs/wc/claims")

@@ -1,14 +1,12 @@
-"""The commits of claims, all stored by one git process, and the commit with all claims
-of a remote."""
+"""The commits of claims, all stored by one git process."""
 
 from __future__ import annotations
 
-import time
 import zlib
 
 from wc_core.base.lean import hashlib
 from wc_core.base.values import NamedTuple
-from wc_core.edits.claims import combined, record
+from wc_core.edits.claims import record
 from wc_core.ledger.git import config
 from wc_core.ledger.git.authorship import Authorship, Person, clean, git_identity
 
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wc_cli.ledger.branch.git import Git
-    from wc_core.edits.claims.combined import CombinedClaims
     from wc_core.edits.claims.record import Claim
     from wc_core.ledger.git.repository import Repository
 
@@ -43,7 +40,7 @@ class ClaimCommitter(NamedTuple):
         identity = git_identity(repository, env)
         return cls(identity, "sha256" if algorithm == "sha256" else "sha1")
 
-    def authorship_of(self, claim: Claim) -> Authorship:
+    def _authorship_of(self, claim: Claim) -> Authorship:
         """The holder as the author, and the user as the committer."""
         person = self.identity.committer
         author = Person(clean(claim.holder), person.email or _ADDRESS)
@@ -51,25 +48,13 @@ class ClaimCommitter(NamedTuple):
 
     def commit_of(self, claim: Claim) -> bytes:
         """The content of a claim's commit."""
-        authorship = self.authorship_of(claim)
-        return self._head((), authorship, claim.at) + record.encode(claim)
-
-    def commit_of_all(self, claims: CombinedClaims, parents: Iterable[str]) -> bytes:
-        """The content of a commit with all claims of a remote."""
-        person = self.identity.committer.or_else(Person("wc", _ADDRESS))
-        authorship = self.identity._replace(author=person, committer=person)
-        head = self._head(parents, authorship, int(time.time()))
-        return head + combined.encode(claims)
-
-    def _head(self, parents: Iterable[str], authorship: Authorship, at: int) -> bytes:
-        """The head of a commit of the empty tree."""
-        lines = (
-            f"tree {self.oid(b'tree', b'')}\n",
-            *(f"parent {parent}\n" for parent in parents),
-            f"author {authorship.author} {at} +0000\n",
-            f"committer {authorship.committer} {at} +0000\n\n",
+        authorship = self._authorship_of(claim)
+        head = (
+            f"tree {self.oid(b'tree', b'')}\n"
+            f"author {authorship.author} {claim.at} +0000\n"
+            f"committer {authorship.committer} {claim.at} +0000\n\n"
         )
-        return "".join(lines).encode(errors="replace")
+        return head.encode(errors="replace") + record.encode(claim)
 
     def oid(self, kind: bytes, content: bytes) -> str:
         """The id of an object."""
@@ -85,20 +70,11 @@ def store_claims(
     """Store the commits of claims, without refs. Returns the commit of each ref. Raises
     GitError."""
     contents = {claim.ref: committer.commit_of(claim) for claim in claims}
-    git.run("unpack-objects", "-q", feed=pack_of(contents.values(), committer))
+    git.run("unpack-objects", "-q", feed=_pack_of(contents.values(), committer))
     return {ref: committer.oid(b"commit", data) for ref, data in contents.items()}
 
 
-def store_combined(
-    git: Git, committer: ClaimCommitter, claims: CombinedClaims, parents: Iterable[str]
-) -> str:
-    """Store a commit with all claims of a remote. Returns its id. Raises GitError."""
-    content = committer.commit_of_all(claims, parents)
-    git.run("unpack-objects", "-q", feed=pack_of([content], committer))
-    return committer.oid(b"commit", content)
-
-
-def pack_of(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:
+def _pack_of(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:
     """A pack with the commits and their empty tree."""
     objects = [(_TREE, b""), *((_COMMIT, content) for content in commits)]
     parts = [b"PACK", (2).to_bytes(4), len(objects).to_bytes(4)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 
-from wc_cli.edits.claims import renames
 from wc_cli.edits.claims.transactions import LostRaceError
 from wc_cli.ledger.clock import random_between
 from wc_cli.ledger.store.localfiles import LocalFiles
@@ -38,11 +37,10 @@ if TYPE_CHECKING:
 
     from wc_cli.edits.claims.registry import Registry
     from wc_cli.edits.claims.remote import ClaimsRemote
-    from wc_cli.edits.claims.renames import Renamed
     from wc_core.edits.claims.book import Book
     from wc_core.edits.claims.ids import ClaimId
     from wc_core.edits.claims.record import Claim
-    from wc_core.edits.claims.rules import Change, ClaimPlan, IsMine
+    from wc_core.edits.claims.rules import ClaimPlan, IsMine
     from wc_core.ledger.git.repository import Repository
     from wc_core.people.identity.viewer import Viewer
 
@@ -82,25 +80,6 @@ class ClaimHolder(NamedTuple):
         )
 
 
-class Renewal(NamedTuple):
-    """Renewed claims. ``followed`` has the old and the new id of each renamed path,
-    which is now claimed under both; ``refused`` also has the holder of the new one."""
-
-    claims: tuple[Claim, ...] = ()
-    followed: tuple[tuple[str, str], ...] = ()
-    refused: tuple[tuple[str, str, str], ...] = ()
-
-    @property
-    def notes(self) -> list[str]:
-        """The notes for the holder."""
-        return [
-            f"{old} was renamed: {new} is claimed, too" for old, new in self.followed
-        ] + [
-            f"{old} was renamed to {new}, which is not yours: {holder} has claimed it"
-            for old, new, holder in self.refused
-        ]
-
-
 class Holding:
     """The claims of one holder, in a registry, and at its remote if there is one.
 
@@ -120,7 +99,7 @@ class Holding:
         self.remote = remote
         self.notes: list[str] = []
 
-    def draft(self, target: ClaimId, claim: Claim, group: str) -> Claim:
+    def _draft(self, target: ClaimId, claim: Claim, group: str) -> Claim:
         """A claim of this holder on a target, otherwise like ``claim``."""
         holder = self.holder
         return claim._replace(
@@ -145,11 +124,11 @@ class Holding:
     ) -> ClaimPlan:
         """Claim all of the targets, or none. Returns the changes.
 
-        Without the remote, only if it is ``local_only``. Raises ClaimedError,
-        OfflineError, LockTimeoutError, StorageError.
+        Without the remote, only if it is ``local_only`` and no takeover. Raises
+        ClaimedError, OfflineError, LockTimeoutError, StorageError.
         """
         group = nonce()
-        wishes = [self.draft(target, like, group) for target in dict.fromkeys(targets)]
+        wishes = [self._draft(target, like, group) for target in dict.fromkeys(targets)]
         namesakes: dict[str, str] = {}
 
         def plan(book: Book) -> ClaimPlan:
@@ -161,8 +140,8 @@ class Holding:
             namesakes.update(self._namesakes(book, wishes))
             return planned
 
-        hint = _TAKE_LATER if takeover else _CLAIM_HERE
-        planned = self._carry_out(plan, offline_hint="" if local_only else hint)
+        offline_hint = _TAKE_LATER if takeover else "" if local_only else _CLAIM_HERE
+        planned = self._carry_out(plan, offline_hint=offline_hint)
         self.notes += [
             f"{claim_id} was claimed by another session of {name}, too"
             for claim_id, name in namesakes.items()
@@ -187,7 +166,7 @@ class Holding:
         released: list[str] = []
 
         def plan(book: Book) -> ClaimPlan:
-            named = self._named(book)
+            named = self.own(book)
             lost = self.memory().lost({claim.id for claim in named})
             selected = targets
             if selected is not None:
@@ -200,65 +179,27 @@ class Holding:
         self._carry_out(plan, given_up=released)
         return released
 
-    def renew(
-        self, targets: Sequence[ClaimId] | None = None, ttl_s: int = 0
-    ) -> Renewal:
-        """Renew the claims on these targets, or all in this worktree, with another time
-        to live if one is given. A renamed path is also claimed under its new name,
-        unless someone else has it. Raises as `release` does."""
-        done = [Renewal()]
+    def renew(self) -> None:
+        """Renew all claims in this worktree. Raises LockTimeoutError, StorageError."""
 
         def plan(book: Book) -> ClaimPlan:
-            chosen = self._chosen(book, self.own(book), targets)
-            claims = tuple(self.renewed(claim, ttl_s) for claim in chosen)
-            planned = rules.plan_renewal(claims)
-            done[0] = Renewal(claims)
-            for item in renames.renamed(self.registry, chosen):
-                done[0], changes = self._followed(done[0], book, item)
-                planned = planned._replace(changes=(*planned.changes, *changes))
-            return planned
+            return rules.plan_renewal(map(self._renewed, self.own(book)))
 
         self._carry_out(plan)
-        return done[0]
 
-    def _followed(
-        self, done: Renewal, book: Book, item: Renamed
-    ) -> tuple[Renewal, tuple[Change, ...]]:
-        """The claims that a renewal adds for renamed paths."""
-        target, mode = item.target, item.claim.mode
-        own = [claim for claim in self.own(book) if claim.mode in {WRITE, mode}]
-        if any(claim.target.covers(target) for claim in own):
-            return done, ()
-        old = next(claim for claim in done.claims if claim.id == item.claim.id)
-        wish = self.draft(target, old, old.set)._replace(session=old.session)
-        planned = rules.plan_claims(book, [wish], self.holder.is_mine)
-        pair = (old.id, wish.id)
-        if planned.conflicts:
-            refusal = (*pair, planned.conflicts[0].holder)
-            return done._replace(refused=(*done.refused, refusal)), ()
-        return done._replace(followed=(*done.followed, pair)), planned.changes
-
-    def renewed(self, claim: Claim, ttl_s: int = 0) -> Claim:
-        """A claim of the holder with a new nonce. While its path is gone, it keeps the
-        commit from which git can find the new name."""
+    def _renewed(self, claim: Claim) -> Claim:
+        """A claim of the holder with a new nonce."""
         holder = self.holder
-        is_gone = bool(held.absent(self.registry.repository.top, [claim]))
         return claim._replace(
             session=holder.session or claim.session,
             branch=holder.branch,
-            head=claim.head if is_gone else holder.head,
-            ttl_s=ttl_s or claim.ttl_s,
+            head=holder.head,
             nonce=nonce(),
             at=int(time.time()),
         )
 
     def own(self, book: Book) -> list[Claim]:
-        """The holder's claims in this worktree, except those whose signature is
-        refused: anyone may have made them."""
-        return [claim for claim in self._named(book) if not book.refusal(claim)]
-
-    def _named(self, book: Book) -> list[Claim]:
-        """The claims in the holder's name in this worktree."""
+        """The holder's claims in this worktree."""
         holder = self.holder
         return [
             claim
@@ -319,13 +260,7 @@ class Holding:
             except UnreachableError as error:
                 if not remote.has_arrived(moves, error):
                     raise
-            self._note_weakness(remote)
         return planned
-
-    def _note_weakness(self, remote: ClaimsRemote) -> None:
-        weakness = remote.weakness()
-        if weakness:
-            self.notes.append(f"advisory between clones: {weakness}")
 
     def _give_up_remote(self, error: WireError, offline_hint: str) -> None:
         """Go on without the remote. Raises OfflineError if a claim would not hold in
@@ -367,8 +302,7 @@ class Holding:
         """Record the holder's claims in the store."""
         name = held.file_name(self.holder.worktree, self.holder.key)
         local = LocalFiles(self.registry.layout)
-        top = self.registry.repository.top
-        after = held.update(self.memory(), self.own(book), given_up, top)
+        after = held.update(self.memory(), self.own(book), given_up)
         if after.claims:
             local.write(f"claims/held/{name}", held.render(after))
         else:
@@ -409,12 +343,13 @@ def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
         f"{claim.holder} {verb} {ids.label(claim.id)} ({'; '.join(facts)})"
         f"{count_text}.",
         f"Nothing was claimed. Ask: {ask}. See what is free: wc claims. "
-        f"Take it over: wc takeover {path} --reason '…'",
+        "If they are gone, a person takes it over: "
+        f"wc claim {path} --takeover --reason '…'",
     )
 
 
 def not_held_error(target: ClaimId, own: Sequence[Claim], book: Book) -> NotFoundError:
-    """The error for releasing or renewing a target that the holder has not claimed."""
+    """The error for releasing a target that the holder has not claimed."""
     names = [claim.id for claim in own][:_SHOWN]
     rivals = [
         claim

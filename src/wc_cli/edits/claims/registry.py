@@ -17,24 +17,19 @@ from wc_cli.ledger.store import locks
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.base.errors import StorageError, WcError
 from wc_core.base.lean import contextlib
-from wc_core.base.lean.functools import cached_property
 from wc_core.base.phrases import counted
 from wc_core.edits.claims import book as books
-from wc_core.edits.claims import refs, signatures
+from wc_core.edits.claims import refs
 from wc_core.edits.claims.record import FOLDER
 from wc_core.edits.claims.rules import RefMove
-from wc_core.ledger.configuration.keys import SIGNED
-from wc_core.ledger.threads import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.base.layout import Layout
-    from wc_core.edits.claims.book import Book, Index
-    from wc_core.edits.claims.record import Claim
+    from wc_core.edits.claims.book import Book
     from wc_core.edits.claims.rules import Change
-    from wc_core.edits.claims.signatures import Signers
     from wc_core.ledger.git.repository import Repository
 
 
@@ -49,15 +44,6 @@ class Registry:
         self.layout = layout
         self.env = env
         self.git = Git(repository.common, env, bare=True)
-        self._checks: dict[str, str] = {}
-
-    @cached_property
-    def signers(self) -> Signers | None:
-        """The people whose claims count, if claims must be signed."""
-        rules = settings.load(self.layout.root, self.env)
-        if rules.verify != SIGNED:
-            return None
-        return signatures.signers_of(self.layout, self.repository, self.env)
 
     def read(self) -> Book:
         """The claims. Records when each was first seen."""
@@ -68,48 +54,17 @@ class Registry:
         else:
             names = self._listed_refs()
             book = books.assemble(names, index, common, self.read_commits)
-        if book.refs and self.signers is not None:
-            book = self._verified(book, index, self.signers)
-        is_checked = book.checks is None or (
-            (book.checks, book.signers) == (index.checks, index.signers)
-        )
-        is_current = index.refs == book.refs and is_checked
-        if not is_current or (book.refs and index.stamp != stamp):
+        if index.refs != book.refs or (book.refs and index.stamp != stamp):
             # Reading must not fail in a read-only store.
             with contextlib.suppress(WcError, OSError):
                 self._remember(book, stamp)
         return book
-
-    def _verified(self, book: Book, index: Index, signers: Signers) -> Book:
-        """The claims with git's verdicts on their signatures. git is asked once for
-        each commit; a claim that it cannot judge now stays unverified."""
-        from wc_cli.edits.claims import signing  # 4 ms, only where claims are signed
-
-        if index.signers == signers.state:
-            self._checks = {**index.checks, **self._checks}
-        missing = [claim for claim in book.claims if claim.oid not in self._checks]
-        with contextlib.suppress(GitError):
-            for batch in signing.batches(missing):
-                self._checks |= signing.verify(self.git, signers, batch)
-        oids = {claim.oid for claim in book.claims}
-        checks = {oid: text for oid, text in self._checks.items() if oid in oids}
-        return book._replace(checks=checks, signers=signers.state)
 
     def _remember(self, book: Book, stamp: refs.RefsStamp) -> None:
         """Write the index, if the store has been made."""
         if os.path.isdir(self.layout.local):
             data = books.index_bytes(book, stamp, time.time_ns())
             LocalFiles(self.layout).write("claims/index.json", data)
-
-    def existing(self, oids: Iterable[str]) -> set[str]:
-        """Those of the ids that name a commit here. Raises StorageError."""
-        feed = "".join(f"{oid}\n" for oid in oids).encode()
-        try:
-            output = self.git.run("cat-file", "--batch-check", feed=feed)
-        except GitError as error:
-            raise StorageError(f"The claims cannot be read: {error}.") from error
-        lines = (line.split(" ") for line in output.decode().splitlines())
-        return {line[0] for line in lines if line[1] == "commit"}
 
     def read_commits(self, oids: list[str]) -> dict[str, bytes]:
         """The content of packed commits, read by git; missing commits are left out."""
@@ -149,18 +104,15 @@ class Registry:
             yield
 
     def store(self, changes: Iterable[Change]) -> list[RefMove]:
-        """Store the commits of changes, signed if necessary. Returns the moves of refs.
-        Raises StorageError."""
+        """Store the commits of changes. Returns the moves of refs. Raises
+        StorageError."""
         changes = tuple(changes)
         claims = [change.claim for change in changes if change.claim is not None]
         stored: dict[str, str] = {}
         if claims:
             committer = ClaimCommitter.of(self.repository, self.env)
             try:
-                if self.signers is not None:
-                    stored = self._signed(committer, claims, self.signers)
-                else:
-                    stored = commits.store_claims(self.git, committer, claims)
+                stored = commits.store_claims(self.git, committer, claims)
             except GitError as error:
                 raise StorageError(
                     f"{counted(len(claims), 'claim')} could not be stored: {error}.",
@@ -170,33 +122,6 @@ class Registry:
             RefMove(change.ref, change.old, stored[change.ref] if change.claim else "")
             for change in changes
         ]
-
-    def _signed(
-        self, committer: ClaimCommitter, claims: Sequence[Claim], signers: Signers
-    ) -> dict[str, str]:
-        """Store the commits of claims with a signature that is valid here."""
-        from wc_cli.edits.claims import signing  # 4 ms, only where claims are signed
-
-        try:
-            stored = signing.sign_claims(self.git, committer, claims)
-        except GitError as error:
-            raise StorageError(
-                f"Claims must be signed here, and git could not sign: {error}.",
-                "Nothing was changed. Name your key: git config gpg.format ssh, and "
-                "git config user.signingKey ~/.ssh/id_ed25519.pub",
-            ) from error
-        signed = [claim._replace(oid=stored[claim.ref]) for claim in claims]
-        checks = signing.verify(self.git, signers, signed)
-        for claim in signed:
-            if problem := checks.get(claim.oid, ""):
-                person = signatures.person_of(claim.holder)
-                raise StorageError(
-                    f"A claim of {claim.holder} would not count: {problem}.",
-                    "Nothing was changed. If the key is yours, add a line such as "
-                    f'"{person}" ssh-ed25519 AAAA… to {self.layout.allowed_signers}',
-                )
-        self._checks |= checks
-        return stored
 
     def move(self, moves: Iterable[RefMove]) -> None:
         """Move refs, all or none. Raises LostRaceError, LockTimeoutError,

@@ -9,7 +9,8 @@ change never counts as sent.
 Two claims that overlap may be different refs. So each push of a new claim also moves
 ``refs/wc/turn``: if two clones claim at the same moment, one of them has to look again.
 
-A remote that refuses such refs has all of them in one branch, see `combined`.
+A remote that takes no such refs, or no atomic pushes, has no claims: they hold in each
+clone alone.
 """
 
 from __future__ import annotations
@@ -17,50 +18,34 @@ from __future__ import annotations
 import math
 import time
 
-from wc_cli.edits.claims import combined
-from wc_cli.edits.claims.combined import CombinedBranch
 from wc_cli.edits.claims.transactions import LostRaceError
 from wc_cli.ledger.branch.git import Git
 from wc_cli.ledger.sync.declined import Declined
 from wc_cli.ledger.sync.wire import Wire
 from wc_cli.ledger.sync.wireerrors import (
     DeclinedError,
-    LeaseError,
-    NotAtomicError,
     SilentError,
     UnreachableError,
     WireError,
 )
 from wc_core.base.lean import hashlib
-from wc_core.base.values import NamedTuple
 from wc_core.edits.claims import refs, rules
-from wc_core.edits.claims.combined import CombinedClaims
 from wc_core.edits.claims.record import FOLDER
 from wc_core.edits.claims.rules import RefMove
 from wc_core.ledger.git.repository import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wc_cli.edits.claims.registry import Registry
     from wc_core.edits.claims.record import Claim
     from wc_core.ledger.git.remotes import Remote
 
 _TURN = "refs/wc/turn"
+_COMBINED = "refs/wc/combined/"
 _DIGITS = 16
-_AGAIN = "Run the same command again."
 _ASKING_SECONDS = 5.0
-
-
-class Packet(NamedTuple):
-    """The contents of one push: ``claims`` that differ from the ``base``, and a branch,
-    as refspecs, with a folder of ``hooks`` to run."""
-
-    claims: tuple[RefMove, ...]
-    base: Mapping[str, str]
-    branch: tuple[str, ...]
-    hooks: str
 
 
 def fetched_folder(remote: Remote) -> str:
@@ -88,7 +73,6 @@ class ClaimsRemote:
         self.wire = Wire(git, remote, repository)
         self._base = f"refs/wc/base/{digest_of(remote)}/"
         self._fetched = fetched_folder(remote)
-        self.branch = CombinedBranch(registry, digest_of(remote))
         layout = registry.layout
         self.declined = Declined(layout, layout.declined_claims(digest_of(remote)))
 
@@ -97,17 +81,22 @@ class ClaimsRemote:
         had and another clone has now. Raises WireError, LostRaceError."""
         # If the remote is someone's working repository, it also has their snapshots.
         patterns = (f"+refs/wc/*:{self._fetched}*", "^refs/wc/seen/*")
-        self.wire.fetch_refs(*patterns, self.branch.refspec)
+        self.wire.fetch_refs(*patterns)
+        self._forget_combined()
         common = self.registry.repository.common
         base, ours = self.base(), refs.claim_refs(common)
-        existing = self.branch.read()
-        if existing is None:
-            theirs = refs.claim_refs(common, f"{self._fetched}claims/")
-        else:
-            theirs = dict(existing.claims)
+        theirs = refs.claim_refs(common, f"{self._fetched}claims/")
         merged = rules.merge(base, ours, theirs)
         self.registry.move([*merged.moves, *self._base_moves(base, theirs)])
         return merged.lost
+
+    def _forget_combined(self) -> None:
+        """Let what an earlier version kept in a branch of the remote count as ours and
+        unsent: it would otherwise seem to have been removed there."""
+        combined = f"{_COMBINED}{digest_of(self.remote)}/claims"
+        if tip := resolve(self.registry.repository, combined):
+            removals = self._base_moves(self.base(), {})
+            self.registry.move([*removals, RefMove(combined, tip, "")])
 
     def base(self) -> dict[str, str]:
         """The remote's refs when both sides were last equal."""
@@ -124,83 +113,36 @@ class ClaimsRemote:
             if base.get(ref, "") != ours.get(ref, "")
         }
 
-    def push(
-        self,
-        moves: Iterable[RefMove],
-        *,
-        is_claiming: bool,
-        branch: tuple[str, ...] = (),
-        hooks: str = "",
-    ) -> None:
+    def push(self, moves: Iterable[RefMove], *, is_claiming: bool) -> None:
         """Move refs of the remote from the base to the values in ``moves``, then ours.
-        The same push moves a ``branch``, as refspecs. Raises LeaseError if the remote
-        differs from the base, or if another clone claimed anything since the last fetch
-        while this ``is_claiming``; other WireErrors; and LostRaceError."""
+        Raises LeaseError if the remote differs from the base, or if another clone
+        claimed anything since the last fetch while this ``is_claiming``; other
+        WireErrors; and LostRaceError."""
         moves = tuple(moves)
         base = self.base()
         sent = [move for move in moves if base.get(move.ref, "") != move.new]
-        tips: list[RefMove] = []
         if sent:
-            packet = Packet(tuple(sent), base, branch, hooks)
-            tips = self._send(packet, is_claiming=is_claiming)
-        elif branch:
-            self.wire.push_refs(branch, {}, hooks)
+            self._send(sent, base, is_claiming=is_claiming)
         after = {**base, **{move.ref: move.new for move in sent}}
         own = [move for move in moves if move.old != move.new]
-        self.registry.move([*own, *self._base_moves(base, after), *tips])
+        self.registry.move([*own, *self._base_moves(base, after)])
 
-    def _send(self, packet: Packet, *, is_claiming: bool) -> list[RefMove]:
-        """Push claims: each as a ref, or all in one branch if the remote has that
-        branch or takes nothing else. Returns the moves of our copy of that branch."""
-        existing = self.branch.read()
-        if existing is not None:
-            return self._push_combined(packet, existing)
-        self.declined.raise_again()
-        try:
-            self._push_refs(packet, is_claiming=is_claiming)
-        except DeclinedError as error:
-            if packet.branch or self.branch.tip:
-                raise  # the branch may be the reason, or the remote has another one
-            first = CombinedClaims(
-                claims=packet.base, atomic=not isinstance(error, NotAtomicError)
-            )
-            try:
-                return self._push_combined(packet, first)
-            except DeclinedError:
-                self.declined.remember(error)
-                raise error from None
-        return []
-
-    def _push_refs(self, packet: Packet, *, is_claiming: bool) -> None:
-        leases = {move.ref: packet.base.get(move.ref, "") for move in packet.claims}
-        refspecs = [f"{move.new}:{move.ref}" for move in packet.claims]
-        fresh = [move.new for move in packet.claims if move.new]
+    def _send(
+        self, sent: Sequence[RefMove], base: Mapping[str, str], *, is_claiming: bool
+    ) -> None:
+        """Push claims, all or none."""
+        leases = {move.ref: base.get(move.ref, "") for move in sent}
+        refspecs = [f"{move.new}:{move.ref}" for move in sent]
+        fresh = [move.new for move in sent if move.new]
         if is_claiming and fresh:
-            turn = f"{self._fetched}turn"
-            leases[_TURN] = resolve(self.registry.repository, turn)
+            leases[_TURN] = resolve(self.registry.repository, f"{self._fetched}turn")
             refspecs.append(f"{fresh[0]}:{_TURN}")
-        self.wire.push_refs([*packet.branch, *refspecs], leases, packet.hooks)
-
-    def _push_combined(self, packet: Packet, before: CombinedClaims) -> list[RefMove]:
-        base, claims = packet.base, before.claims
-        if any(claims.get(ref, "") != base.get(ref, "") for ref, *_ in packet.claims):
-            raise LeaseError(f"{self.remote.label} has other claims now", _AGAIN)
-        after = {**claims, **{move.ref: move.new for move in packet.claims}}
-        after = {ref: oid for ref, oid in after.items() if oid}
-        lease = {combined.REF: before.tip}
-        commit = self.branch.store(before, after)
-        refspecs = [f"{commit}:{combined.REF}"]
-        if packet.branch and before.atomic:
-            try:
-                self.wire.push_refs([*packet.branch, *refspecs], lease, packet.hooks)
-            except NotAtomicError:  # it took them when it created the branch
-                return self._push_combined(packet, before._replace(atomic=False))
-        else:
-            # The claims first: an agent that has lost one gets no further.
-            self.wire.push_refs(refspecs, lease)
-            if packet.branch:
-                self.wire.push_refs(packet.branch, {}, packet.hooks)
-        return [RefMove(self.branch.tracking, before.tip, commit)]
+        try:
+            self.wire.push_refs(refspecs, leases)
+        except DeclinedError as error:
+            self.declined.remember(error)
+            raise
+        self.declined.forget()
 
     def has_arrived(self, moves: Iterable[RefMove], error: UnreachableError) -> bool:
         """Return whether the remote has what a push without an answer wanted: only the
@@ -213,14 +155,6 @@ class ClaimsRemote:
             raise SilentError(str(error), error.hint) from problem
         ours = refs.claim_refs(self.registry.repository.common)
         return all(ours.get(move.ref, "") == move.new for move in moves)
-
-    def weakness(self) -> str:
-        """The reason why the remote cannot refuse a push from someone who has lost a
-        claim; empty if none is known."""
-        existing = self.branch.read()
-        if existing is None or existing.atomic:
-            return ""
-        return f"{self.remote.label} does not take atomic pushes"
 
     def _base_moves(
         self, base: Mapping[str, str], after: Mapping[str, str]
@@ -252,5 +186,7 @@ class ClaimsRemote:
         moves = [
             RefMove(ref, oid, oid) for ref, oid in unsent.items() if ref not in dropped
         ]
+        if moves:
+            self.declined.raise_again()
         self.push(moves, is_claiming=True)
         return [*lost, *beaten]

@@ -17,21 +17,19 @@ if TYPE_CHECKING:
 
 def renew_if_due(
     layout: Layout, viewer: Viewer, repository: Repository, env: Mapping[str, str]
-) -> list[str]:
+) -> None:
     """Renew all claims of the viewer in this worktree if that is due. Never raises for
-    a failed renewal: the viewer's next activity tries again. Returns notes about
-    renamed paths."""
+    a failed renewal: the viewer's next activity tries again."""
     name = held.file_name(repository.worktree_id, viewer.key)
-    if not held.is_due(layout, name, repository.top):
-        return []
+    if not held.is_due(layout, name):
+        return
     # 20 ms, once in five minutes.
     from wc_cli.edits.claims.holding import ClaimHolder, Holding
     from wc_cli.edits.claims.registry import Registry
 
     holder = ClaimHolder.of(viewer, repository, "")
     with contextlib.suppress(WcError, OSError):
-        return Holding(Registry(repository, layout, env), holder, 0.0).renew().notes
-    return []
+        Holding(Registry(repository, layout, env), holder, 0.0).renew()
 
 
 def new_losses(

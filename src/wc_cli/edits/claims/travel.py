@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 
-from wc_cli.edits.claims import probing
 from wc_cli.edits.claims.registry import Registry
 from wc_cli.edits.claims.remote import ClaimsRemote
 from wc_cli.edits.claims.transactions import LostRaceError
@@ -55,18 +54,6 @@ def claims_remote(
     if remote is None:
         return None
     return ClaimsRemote(registry, remote, _until(min(rules.limit, seconds)))
-
-
-def probe_remote(registry: Registry, rules: Settings, seconds: float) -> str:
-    """Check what the remote takes. Returns the consequence for claims between clones;
-    empty if they go to no remote."""
-    claims = claims_remote(registry, rules, seconds)
-    if claims is None:
-        return ""
-    ability = probing.probe(claims)
-    if ability.refs is not None or ability.atomic is not None:
-        claims.declined.forget()
-    return probing.sentence(claims, ability)
 
 
 def exchange_beside_store(

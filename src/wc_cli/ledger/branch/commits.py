@@ -255,7 +255,7 @@ def commit(
     if not options.sign:
         return out
     tree = out.split()[2]
-    signed = signed_commit(git, tree, message, parents, options.authorship)
+    signed = _signed_commit(git, tree, message, parents, options.authorship)
     git.run("update-ref", f"refs/heads/{BRANCH}", signed, *parents[:1], env=variables)
     return signed
 
@@ -305,29 +305,22 @@ def _is_plain(text: str) -> bool:
     return text.isprintable() and ends.isalnum() and not set(text) & {"<", ">"}
 
 
-def signed_commit(
-    git: Git,
-    tree: str,
-    message: str,
-    parents: tuple[str, ...],
-    authorship: Authorship,
-    date: str = "",
+def _signed_commit(
+    git: Git, tree: str, message: str, parents: tuple[str, ...], authorship: Authorship
 ) -> str:
-    """Make a commit signed by its committer, dated now or ``date``. Returns its id.
+    """Make a commit signed by its committer, dated now. Returns its id.
 
     The program that signs has no terminal and little time. Raises GitError.
     """
     deadline = git.until
     git.until = min(deadline, time.monotonic() + _SIGNING_SECONDS)
     words = [word for parent in parents for word in ("-p", parent)]
-    names = ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE") if date else ()
-    dates = dict.fromkeys(names, date)
     try:
         return git.line(
             *_signing_options(authorship),
             *("commit-tree", "-S", *words, tree),
             feed=message.encode(errors="replace"),
-            env={**person_variables(authorship), **dates},
+            env=person_variables(authorship),
         )
     except GitKilledError as error:
         # Nothing was being written, so there is nothing to tidy up.

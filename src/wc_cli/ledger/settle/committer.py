@@ -15,7 +15,6 @@ from wc_cli.ledger.store import authors
 from wc_core.base.errors import WcError
 from wc_core.base.files import NotPlainError, names_in, read_plain
 from wc_core.base.layout import (
-    ALLOWED_SIGNERS,
     GUIDANCE,
     GUIDANCE_FOLDER,
     HARVESTED,
@@ -40,7 +39,8 @@ if TYPE_CHECKING:
 
 # The files that all threads share.
 _SHARED = (
-    *(".gitattributes", ".gitignore", "config.toml", GUIDANCE, ALLOWED_SIGNERS),
+    *(".gitattributes", ".gitignore", "config.toml", GUIDANCE),
+    "allowed_signers",  # of versions that signed claims
     HARVESTED,
 )
 

@@ -1,5 +1,5 @@
-"""Remembers for a day that a remote takes no claims in any form, or no notes, so that
-not every exchange tries it. ``wc doctor`` tries claims at once."""
+"""Remembers for a day that a remote takes no claims, or no notes, so that not every
+exchange tries it. ``wc claim`` and ``wc release`` always try."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
 
 _SECONDS = 24 * 3600
-_HINT = "Try again now: wc doctor"
+_HINT = "The next wc claim tries again; else after a day."
 
 
 class Declined:

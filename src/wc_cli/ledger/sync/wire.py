@@ -14,8 +14,8 @@ import time
 from wc_cli.ledger.branch.git import Git, GitError, GitKilledError, GitTimeoutError
 from wc_cli.ledger.sync import ssh
 from wc_cli.ledger.sync.wireerrors import (
+    DeclinedError,
     LeaseError,
-    NotAtomicError,
     UnreachableError,
     WireError,
     classify,
@@ -282,7 +282,7 @@ class Wire:
                     raise LeaseError(message, "Run the same command again.") from error
                 if _NOT_ATOMIC in error.err:
                     message = f"{self.remote.label} does not take atomic pushes"
-                    raise NotAtomicError(message, "Nothing was pushed.") from error
+                    raise DeclinedError(message, "Nothing was pushed.") from error
                 raise
 
     @property

@@ -39,11 +39,8 @@ class RefusedError(WireError):
 
 
 class DeclinedError(RefusedError):
-    """The remote takes pushes, but not this one, for example to a protected branch."""
-
-
-class NotAtomicError(DeclinedError):
-    """The remote does not support atomic pushes."""
+    """The remote takes pushes, but not this one, for example to a protected branch, or
+    several refs at once."""
 
 
 class RejectedError(WireError):

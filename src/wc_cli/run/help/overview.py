@@ -66,7 +66,7 @@ _GROUPS = {
     ),
     "edits": _group(
         "Edit files together",
-        "claim release renew takeover publish check claims note activity radar "
+        "claim release check claims note activity radar "
         "conflicts review land neighbors",
     ),
     "threads": _group(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import ago, seconds_between, span
-from wc_core.edits.claims.book import ENDED, HELD, LAPSED, REFUSED
+from wc_core.edits.claims.book import ENDED, HELD
 from wc_core.edits.claims.record import READ
 from wc_core.edits.graph.model import HUB, by_folder
 
@@ -43,7 +43,7 @@ def claim_line(claim: Claim, book: Book, now_ms: int) -> str:
         *(["read"] if claim.mode == READ else []),
         claim.holder,
         ago(seconds_between(claim.at * 1000, now_ms)),
-        _standing_text(standing, book.seconds_left(claim), book.refusal(claim)),
+        _standing_text(standing, book.seconds_left(claim)),
         *([f"thread {claim.thread}"] if claim.thread else []),
         *([f"on {claim.branch}"] if claim.branch else []),
         *([claim.note] if claim.note else []),
@@ -51,14 +51,12 @@ def claim_line(claim: Claim, book: Book, now_ms: int) -> str:
     return " · ".join(facts)
 
 
-def _standing_text(standing: str, seconds: int, refusal: str) -> str:
+def _standing_text(standing: str, seconds: int) -> str:
     texts = {
         HELD: f"{span(seconds)} left" if seconds else "due for renewal",
         ENDED: "its session has ended",
-        LAPSED: "not renewed in time",
-        REFUSED: f"refused: {refusal}",
     }
-    return texts.get(standing, "its signature could not be verified")
+    return texts.get(standing, "not renewed in time")
 
 
 _BOLD = "1"

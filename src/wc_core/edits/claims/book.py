@@ -40,7 +40,6 @@ _UNREADABLE = (
 _SHOWN = ("id", "mode", "holder", "worktree", "branch", "head", "ttl_s", "note", "new")
 
 HELD, ENDED, LAPSED = "held", "ended", "lapsed"
-REFUSED, UNVERIFIED = "refused", "unverified"
 
 
 class Book(NamedTuple):
@@ -50,9 +49,6 @@ class Book(NamedTuple):
     - ``seen_ms``: when this machine first saw a commit, on its monotonic clock
     - ``now_ms``: the time on that clock when the claims were read
     - ``unread``: the refs whose commit is not a record, or cannot be read here
-    - ``checks``: where claims must be signed, why that of a commit is refused, or an
-      empty text; commits that are not in it were not verified yet
-    - ``signers``: the state of the allowed signers then
     """
 
     claims: tuple[Claim, ...] = ()
@@ -60,31 +56,19 @@ class Book(NamedTuple):
     seen_ms: Mapping[str, int] = _NOTHING
     now_ms: int = 0
     unread: tuple[str, ...] = ()
-    checks: Mapping[str, str] | None = None
-    signers: str = ""
 
     def standing(self, claim: Claim) -> str:
         """Whether a claim is `HELD`, has `ENDED` with its session, or has `LAPSED`
-        because it was not renewed in time; if claims must be signed, also whether it is
-        `REFUSED`, or still `UNVERIFIED`."""
-        if self.refusal(claim):
-            return REFUSED
+        because it was not renewed in time."""
         if sessions.state(claim.session) == sessions.ENDED:
             return ENDED
         if self.seconds_to_lapse(claim) <= 0:
             return LAPSED
-        is_verified = self.checks is None or claim.oid in self.checks
-        return HELD if is_verified else UNVERIFIED
-
-    def refusal(self, claim: Claim) -> str:
-        """Why a claim does not count, whatever name it contains; empty if it may
-        count."""
-        return (self.checks or {}).get(claim.oid, "")
+        return HELD
 
     def binds(self, claim: Claim) -> bool:
-        """Whether others have to respect a claim. An unverified one may be valid, so it
-        counts."""
-        return self.standing(claim) in {HELD, UNVERIFIED}
+        """Whether others have to respect a claim."""
+        return self.standing(claim) == HELD
 
     def seconds_left(self, claim: Claim) -> int:
         """The seconds until a claim is due for renewal, counted down from its time to
@@ -108,7 +92,6 @@ class Book(NamedTuple):
             "thread": claim.thread or None,
             "mine": own,
             "standing": self.standing(claim),
-            "refusal": self.refusal(claim) or None,
             "session": sessions.state(claim.session),
             "seconds_left": self.seconds_left(claim),
             "at": rfc3339(claim.at * 1000),
@@ -134,15 +117,12 @@ class Book(NamedTuple):
 
 class Index(NamedTuple):
     """The content of the index file: the state of the refs when it was written, the
-    records by commit, when each was first seen, and what `Book` has about
-    signatures."""
+    records by commit, and when each was first seen."""
 
     stamp: refs.RefsStamp | None = None
     refs: Mapping[str, str] = MappingProxyType({})
     claims: Mapping[str, Claim] = MappingProxyType({})
     seen_ms: Mapping[str, int] = _NOTHING
-    checks: Mapping[str, str] = MappingProxyType({})
-    signers: str = ""
 
 
 def monotonic_ms() -> int:
@@ -219,10 +199,7 @@ def load_index(layout: Layout) -> Index:
         if fields["v"] != VERSION:
             return Index()
         claims = {row[-1]: Claim(*row) for row in fields["claims"]}
-        checks = {oid: str(text) for oid, text in fields.get("checks", {}).items()}
-        index = Index(
-            claims=claims, checks=checks, signers=str(fields.get("signers", ""))
-        )
+        index = Index(claims=claims)
         if fields["boot"] != sessions.boot():
             return index
         stamp = refs.RefsStamp(*fields["stamp"]) if fields["stamp"] else None
@@ -242,6 +219,4 @@ def index_bytes(book: Book, stamp: refs.RefsStamp, now_ns: int) -> bytes:
         "claims": [list(claim) for claim in book.claims],
         "seen": dict(book.seen_ms),
     }
-    if book.checks is not None:
-        fields |= {"checks": dict(book.checks), "signers": book.signers}
     return json.dumps(fields, separators=(",", ":")).encode()

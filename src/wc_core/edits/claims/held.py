@@ -4,30 +4,26 @@ After a claim is lost, the refs no longer show that it was ever held. This file,
 only the holder's own commands write, says what they had. It is JSON::
 
     {"version": 1, "ttl_s": 900, "claims": {"src/auth.py": "5f0c…"}, "told": [],
-     "absent": [], "at": 1767225600}
+     "at": 1767225600}
 
-What was lost stays in it, so that it fences what its holder publishes, until they give
-it up or claim it again. ``told`` has what they have been told of, ``absent`` what was
-not in the worktree.
+What was lost stays in it, so that ``wc check`` says stop, until its holder gives it up
+or claims it again. ``told`` has what they have been told of.
 """
 
 from __future__ import annotations
 
-import os
 import time
 
 from wc_core.base.files import read_plain
 from wc_core.base.layout import safe_name
 from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
-from wc_core.edits.claims.ids import TOP, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from wc_core.base.layout import Layout
-    from wc_core.edits.claims.ids import ClaimId
     from wc_core.edits.claims.record import Claim
 
 VERSION = 1
@@ -42,13 +38,11 @@ _UNREADABLE = (
 class Held(NamedTuple):
     """The commit of each claim that a participant has or has lost, by id; ``ttl_s`` is
     their shortest time to live, ``at`` when the oldest was made or renewed, in seconds
-    since 1970, ``told`` the lost ones already reported, and ``absent`` those whose path
-    was not in the worktree at their last change."""
+    since 1970, and ``told`` the lost ones already reported."""
 
     claims: Mapping[str, str]
     ttl_s: int
     told: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
     at: int = 0
 
     def lost(self, own: Collection[str]) -> list[str]:
@@ -64,11 +58,8 @@ def file_name(worktree: str, key: str) -> str:
 NOTHING = Held({}, 0)
 
 
-def update(
-    before: Held, own: Sequence[Claim], given_up: Collection[str], top: str = ""
-) -> Held:
-    """A participant's current and lost claims in the worktree at ``top``, without
-    released ones."""
+def update(before: Held, own: Sequence[Claim], given_up: Collection[str]) -> Held:
+    """A participant's current and lost claims in a worktree, without released ones."""
     current = {claim.id: claim.oid for claim in own}
     kept = {
         claim_id: before.claims[claim_id]
@@ -78,7 +69,7 @@ def update(
     told = tuple(claim_id for claim_id in before.told if claim_id in kept)
     ttl_s = min((claim.ttl_s for claim in own), default=before.ttl_s)
     at = min((claim.at for claim in own), default=before.at)
-    return Held({**kept, **current}, ttl_s, told, (*absent(top, own), *kept), at)
+    return Held({**kept, **current}, ttl_s, told, at)
 
 
 def render(held: Held) -> bytes:
@@ -94,37 +85,16 @@ def load(layout: Layout, name: str) -> Held | None:
         fields = json.loads(data or b"null")
         claims = {str(key): str(oid) for key, oid in fields["claims"].items()}
         told = tuple(map(str, fields.get("told", ())))
-        absent = tuple(map(str, fields.get("absent", ())))
         at = int(fields.get("at", 0))
-        return Held(claims, int(fields["ttl_s"]), told, absent, at)
+        return Held(claims, int(fields["ttl_s"]), told, at)
     except _UNREADABLE:
         return None
 
 
-def absent(top: str, claims: Iterable[Claim]) -> tuple[str, ...]:
-    """The ids of the claims whose path is not in the worktree at ``top``."""
-    return tuple(claim.id for claim in claims if top and not _is_in(top, claim.target))
-
-
-def _is_in(top: str, target: ClaimId) -> bool:
-    """Whether a worktree has the path of a target; git leaves empty folders behind."""
-    path = f"{top}/{target.path}"
-    try:
-        with os.scandir(path) as items:
-            return target.path == TOP or any(True for _ in items)
-    except OSError:
-        return os.path.lexists(path)
-
-
-def is_due(layout: Layout, name: str, top: str) -> bool:
-    """Whether a participant has claims in the worktree at ``top`` that should be
-    renewed now: a third of their time has passed, or a path has disappeared and may
-    have been renamed. Costs nothing without claims."""
+def is_due(layout: Layout, name: str) -> bool:
+    """Whether a participant has claims that should be renewed now: a third of their
+    time has passed. Costs nothing without claims."""
     current = load(layout, name)
-    if current is None:
-        return False
-    present = current.claims.keys() - {*current.absent}
-    age = abs(time.time() - current.at)
-    return age * _SHARE >= current.ttl_s or (
-        top != "" and not all(_is_in(top, parse(claim_id)) for claim_id in present)
+    return (
+        current is not None and abs(time.time() - current.at) * _SHARE >= current.ttl_s
     )

@@ -61,11 +61,11 @@ def plan_claims(
     renewed = []
     for wish in wishes:
         for claim in book.overlapping(wish.target):
-            if is_mine(claim.holder) and not book.refusal(claim):
+            if is_mine(claim.holder):
                 if claim.id == wish.id:
                     renewed.append(wish.id)
                     changes[claim.ref] = Change(claim.ref, claim.oid)
-            elif not _meets(book, claim, wish, takeover=takeover):
+            elif not forbids(claim, wish):
                 continue
             elif takeover or not book.binds(claim):
                 replaced[claim.ref] = claim
@@ -81,14 +81,6 @@ def plan_claims(
         replaced=tuple(replaced.values()),
         renewed=tuple(dict.fromkeys(renewed)),
     )
-
-
-def _meets(book: Book, claim: Claim, wish: Claim, *, takeover: bool) -> bool:
-    """Whether one of two claims on the same target must be removed. A refused one
-    stays, because other clones may know its signer, unless its ref is needed."""
-    if book.refusal(claim) and not takeover:
-        return claim.ref == wish.ref
-    return forbids(claim, wish)
 
 
 def forbids(claim: Claim, wish: Claim) -> bool:

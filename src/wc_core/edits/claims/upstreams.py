@@ -1,4 +1,4 @@
-"""The remote branch that a branch is compared with and published to."""
+"""The remote branch that a branch is compared with."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from wc_core.base.phrases import quoted
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims import neighbours
-from wc_core.edits.claims.book import UNVERIFIED, Book
 from wc_core.edits.claims.ids import TOP, label
 from wc_core.edits.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
 from wc_core.edits.claims.record import READ, WRITE
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from wc_core.edits.claims.book import Book
     from wc_core.edits.claims.ids import ClaimId
     from wc_core.edits.claims.record import Claim
     from wc_core.edits.graph.model import Graph
@@ -32,7 +32,6 @@ VERDICTS = (PROCEED, READ_ONLY, WAIT, SWITCH_TASK, PULL, PUSH, STOP)
 FREE, OWN, DIRECT_WRITE, DIRECT_READ = "FREE", "OWN", "DIRECT_WRITE", "DIRECT_READ"
 STALE_HEAD, UNPUSHED, BALL_ELSEWHERE = "STALE_HEAD", "UNPUSHED", "BALL_ELSEWHERE"
 REMOTE_UNREACHABLE, FENCED, HOT = "REMOTE_UNREACHABLE", "FENCED", "HOT"
-UNTRUSTED, UNVERIFIED_CLAIM = "UNTRUSTED", "UNVERIFIED"
 NEIGHBOR_CODES = (neighbours.NEIGHBOR_DEPENDENCY, neighbours.NEIGHBOR_DEPENDENT)
 GRAPH_CODES = (GRAPH_STALE, GRAPH_UNAVAILABLE)
 
@@ -129,7 +128,7 @@ class Judgement(NamedTuple):
         codes = {item.code for item in self.reasons}
         if REMOTE_UNREACHABLE in codes:
             return OFFLINE
-        direct = {DIRECT_WRITE, DIRECT_READ, UNVERIFIED_CLAIM, FENCED}
+        direct = {DIRECT_WRITE, DIRECT_READ, FENCED}
         if codes & direct or self.reasons[0].code in NEIGHBOR_CODES:
             return CONFLICT
         return STALE if self.situation.behind else OK
@@ -138,7 +137,7 @@ class Judgement(NamedTuple):
     def lock_status(self) -> str:
         """Whether others have claimed a target, or only a neighbour of one."""
         codes = {item.code for item in self.reasons}
-        if codes & {DIRECT_WRITE, DIRECT_READ, UNVERIFIED_CLAIM}:
+        if codes & {DIRECT_WRITE, DIRECT_READ}:
             return LOCKED_DIRECT
         return LOCKED_NEIGHBOR if codes & {*NEIGHBOR_CODES} else OPEN
 
@@ -148,7 +147,7 @@ class Judgement(NamedTuple):
         ids = " ".join(quoted(_word(target)) for target in self.situation.targets)
         commands = {
             PULL: "git pull --rebase",
-            PUSH: "wc publish",
+            PUSH: "git push",
             WAIT: f"wc check {ids}",
             READ_ONLY: f"wc claim {ids} --mode read",
         }
@@ -216,15 +215,14 @@ def _word(target: ClaimId) -> str:
 
 
 _WARNINGS = frozenset(
-    {HOT, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD, UNTRUSTED, UNVERIFIED_CLAIM}
-    | {*GRAPH_CODES, *NEIGHBOR_CODES}
+    {HOT, REMOTE_UNREACHABLE, UNPUSHED, STALE_HEAD, *GRAPH_CODES, *NEIGHBOR_CODES}
 )
 
 
 def _is_rival(reason: Reason) -> bool:
     """Whether a reason is someone else's claim that keeps the caller from editing."""
     claim = reason.claim
-    if claim is None or reason.code in {OWN, UNTRUSTED}:
+    if claim is None or reason.code == OWN:
         return False
     return reason.code not in NEIGHBOR_CODES or reason.verdict != PROCEED
 
@@ -263,11 +261,10 @@ def judge(situation: Situation) -> Judgement:
 def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
     """The reasons from the claims on a target."""
     book, name = situation.book, str(target)
-    overlapping = book.overlapping(target)
-    claims = [claim for claim in overlapping if book.binds(claim)]
+    claims = [claim for claim in book.overlapping(target) if book.binds(claim)]
     reasons = []
     for claim in claims:
-        if situation.is_mine(claim.holder) and book.standing(claim) != UNVERIFIED:
+        if situation.is_mine(claim.holder):
             text = f"You have claimed {label(claim.id)}."
             reasons.append(Reason(OWN, PROCEED, name, text, claim))
         elif not (claim.mode == READ and situation.mode == READ):
@@ -278,19 +275,10 @@ def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
         if claims:
             text = f"{claims[0].holder} only reads {label(claims[0].id)}, too."
         yield Reason(FREE, PROCEED, name, text)
-    for claim in overlapping:
-        if refusal := book.refusal(claim):
-            text = f"The claim of {claim.holder} on {label(claim.id)} does not count:"
-            yield Reason(UNTRUSTED, PROCEED, name, f"{text} {refusal}.", claim)
 
 
 def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
-    """The reason from someone else's claim, or from one with an unknown signer."""
-    if situation.book.standing(claim) == UNVERIFIED:
-        verdict = READ_ONLY if claim.mode == READ else WAIT
-        text = f"{claim.holder} claims {label(claim.id)}. Its signature is not verified"
-        text = f"{text} yet: wc check {quoted(label(claim.id))}"
-        return Reason(UNVERIFIED_CLAIM, verdict, name, text, claim)
+    """The reason from someone else's claim."""
     about = f" for the thread {claim.thread}" if claim.thread else ""
     if claim.mode == READ:
         text = f"{claim.holder} relies on {label(claim.id)}{about}."

@@ -45,7 +45,6 @@ ADDRESS = "address"
 COMMAND = "command"
 
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
-SIGNED = "signed"
 ENFORCE = (OFF, "warn", REFUSE)
 SEATS = ("auto", "all", OFF)
 PUSH = ("auto", OFF)
@@ -61,7 +60,6 @@ LAND_NEEDS = ("approved", "closed", "nothing")
 LAND_METHODS = ("merge", "rebase", "squash")
 GUARD = (OFF, NOTICE, ADVISE, REFUSE)
 GUARD_FAILURE = ("open", "block")
-VERIFY = ("none", SIGNED)
 # The same as in `wc_core.ledger.threads.model`, which a test compares.
 ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
 ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
@@ -269,14 +267,6 @@ KEYS = (
         field="claim_ttl",
         least=_MIN_TTL,
         most=MAX_SECONDS,
-    ),
-    Key(
-        "claims.verify",
-        CHOICE,
-        "signed: only claims that their holder signed count.",
-        "none",
-        field="verify",
-        allowed=VERIFY,
     ),
     Key(
         "claims.neighbor",

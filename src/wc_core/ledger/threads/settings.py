@@ -82,7 +82,6 @@ class Settings(NamedTuple):
     watch: str = "auto"
     claim_ttl: int = 900
     neighbor: str = "advise"
-    verify: str = "none"
     guard: str = ADVISE
     guard_failure: str = "open"
     rules: Rules = NO_RULES
