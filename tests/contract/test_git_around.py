@@ -22,7 +22,6 @@ from tests.contract.inprocess import wc
 from tests.contract.judging import FULL, check_log, check_settled, race
 from tests.observe.stores import Session
 from wc_cli.ledger.branch import messages
-from wc_cli.ledger.branch.git import Git
 from wc_core.ledger.git import repository
 
 if TYPE_CHECKING:
@@ -156,18 +155,6 @@ def test_every_git_is_told_that_hooks_are_off(repo: Repo, tmp_path: Path) -> Non
     off = {f"hook.{name}.enabled=false" for name in EVENTS}
     for words in started:
         assert off | {"core.hooksPath=/dev/null"} <= {*words}, words
-
-
-def test_a_push_of_code_runs_the_hooks_of_its_person(repo: Repo) -> None:
-    """Those in the folder, and as of git 2.54 those from the configuration."""
-    for git in (Git("/", repo.machine.env), Git.for_files("/", repo.machine.env)):
-        options = git.with_hooks("/hooks").options
-        assert "core.hooksPath=/hooks" in options
-        assert not [word for word in options if word.startswith("hook.")]
-        others = {*git.options} - {*options}
-        assert others == {f"hook.{name}.enabled=false" for name in EVENTS} | {
-            "core.hooksPath=/dev/null"
-        }
 
 
 def test_no_hook_from_the_configuration_runs(repo: Repo) -> None:

@@ -153,14 +153,6 @@ class Git:
         duplicate.__dict__.update(self.__dict__)
         return duplicate
 
-    def with_hooks(self, folder: str) -> Git:
-        """Return git that runs the user's hooks: those in ``folder``, and those from
-        the configuration."""
-        git = self.duplicate()
-        options = self.options[len(_NO_HOOKS) :]
-        git.options = ("-c", f"core.hooksPath={folder}", *options)
-        return git
-
     def run(
         self, *words: str, feed: Feed = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> bytes:

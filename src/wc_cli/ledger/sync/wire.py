@@ -259,23 +259,19 @@ class Wire:
 
         return BranchesFetch(running, finish)
 
-    def push_refs(
-        self, refspecs: Sequence[str], leases: Mapping[str, str], hooks: str = ""
-    ) -> None:
+    def push_refs(self, refspecs: Sequence[str], leases: Mapping[str, str]) -> None:
         """Push refs, all or none. Each ref in ``leases`` must have that commit at the
-        remote, or be missing if it is empty. ``hooks`` is a folder with hooks to run.
+        remote, or be missing if it is empty.
 
         Raises LeaseError if a lease does not hold, and otherwise WireError.
         """
         conditions = [f"--force-with-lease={ref}:{oid}" for ref, oid in leases.items()]
-        options = [word for word in _PUSH if word != "--no-verify" or not hooks]
         # A single ref moves or does not, even at a remote without atomic pushes.
         atomic = ("--atomic",) if len(refspecs) > 1 else ()
-        words = ("push", *atomic, *options, *conditions, "--", self.remote.name)
-        git = self.git.with_hooks(hooks) if hooks else self.git
+        words = ("push", *atomic, *_PUSH, *conditions, "--", self.remote.name)
         with self._classified_errors():
             try:
-                git.run(*words, *refspecs, env=self._variables({}))
+                self.git.run(*words, *refspecs, env=self._variables({}))
             except GitError as error:
                 if _LEASE_LOST.search(error.out + error.err):
                     message = f"{self.remote.label} has other claims now"
