@@ -188,11 +188,10 @@ EXAMPLES = {
     ),
     "note": (
         "wc note 'writing the tests'",
-        "wc note 'waiting for a review' --status waiting --for 3h",
-        "wc note --scope src/auth.py --intent refactor --thread login",
+        "wc note 'waiting for a review' --for 3h",
+        "wc note --scope src/auth.py --intent refactor",
         "wc note --clear",
     ),
-    "activity": ("wc activity", "wc activity src/auth.py --others --json"),
     "claim": (
         "wc claim src/auth.py -m 'new login form'",
         "wc claim src ui.py::Form.check --thread login --ttl 1h",
@@ -347,7 +346,7 @@ is refused, and `wc problems` names it. [Agents in the cloud](cloud.md) explains
 rest.""",
     "worktrees": """\
 The command runs nothing and asks nobody: it reads git's files, the threads, what
-participants have [noted](store.md#presence), and in each worktree
+participants have [noted](edits.md#notes), and in each worktree
 `.claude/loop-state.json` and `.claude/activity.json`, where other tools record the
 state of an autonomous loop and the activity of an agent. Which threads a worktree has:
 [where a thread is](store.md#where-a-thread-is). Information from a file is shown with
@@ -380,12 +379,9 @@ holder has had it for more than two days. A token is counted as four bytes. With
 `--hook` it answers the hook of an agent, in the client's format, and never fails: see
 [hooks](agents.md#hooks).""",
     "note": """\
-A note is not an entry and does not move a ball. It ends with its session, when its time
-is up, or with the next note. Other clones see it, too:
-[activity](edits.md#activity).""",
-    "activity": """\
-Other clones' notes are as of the last exchange with the remote. See
-[activity](edits.md#activity).""",
+A note does not move a ball and is in no list of threads. It ends with its session, when
+its time is up, or with the next note. Other clones see it, too:
+[notes](edits.md#notes).""",
     "claim": """\
 A claim on a folder covers its files, one on a file covers its symbols. It is kept in a
 git ref, so every worktree sees it at once. It ends with `wc release`, with its

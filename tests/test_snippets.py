@@ -40,7 +40,6 @@ OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 ELSEWHERE = {
     "CONTRIBUTING.md": 6,  # the checks; fetches pre-commit; locks; publishes
     "README.md": 2,  # installing, which asks a person; the demo
-    "docs/edits.md": 1,  # a remote that has notes
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
     "docs/commands.md": 9,  # go on until ^C, or a ball comes; a database; ask
     "docs/exchange.md": 1,  # a graph database

@@ -35,7 +35,7 @@ UNDERSTOOD = (
     Guess("close slow 'Not needed'", "Not needed", "read slow"),
     Guess("take free 'Nobody else will'", "ball: Pat", "read free"),
     Guess("amend api 'Which browsers do we support?'", "do we support", "read api"),
-    Guess("note 'rebasing, back at 3'", "rebasing", "activity"),
+    Guess("note 'rebasing, back at 3'", "rebasing", "worktrees"),
     # Names without --to.
     Guess("handoff 'Claude Code'", "ball: Claude Code", "read login"),
     Guess("handoff login 'Claude Code'", "ball: Claude Code", "read login"),

@@ -117,7 +117,6 @@ COMMANDS = {
     "claims": (["claims"], REFS),
     "claim": (["claim", "x.py"], REFS),
     "note": (["note", "tests"], REFS),
-    "activity": (["activity"], frozenset[str]()),
     "inbox": (["inbox"], frozenset[str]()),
     "statusline": (["statusline"], PATTERNS),
 }

@@ -42,7 +42,6 @@ BACKGROUND = (
     "wc_cli.agents.wake.waiting",
     "wc_cli.bridges.enrich.following",
     "wc_cli.bridges.notify.notifying",
-    "wc_cli.edits.activitylog.travel",
     "wc_cli.edits.graph.refreshing",
     "wc_cli.edits.radar.refreshing",
     "wc_cli.edits.review.seeing",

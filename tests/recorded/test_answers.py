@@ -67,7 +67,6 @@ read search --peek
 read passkeys --peek
 seen ci
 claims
-activity
 note
 check app/store.py
 radar

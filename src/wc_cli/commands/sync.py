@@ -105,7 +105,7 @@ def sync(context: Context, options: SyncOptions) -> None:
         raise
     # A send-only exchange took one request. More are needed only for claims and notes.
     root = context.place.root
-    if not result.ahead or result.behind or _has_more(own_repository, root):
+    if not result.ahead or result.behind or _has_more(own_repository):
         from wc_cli.run.entries import (
             beside,
         )  # 9 ms, rarely needed after a send-only exchange
@@ -148,12 +148,11 @@ def store_route(context: Context, name: str = "") -> tuple[Repository, Remote]:
     return own_repository, usual_remote(own_repository, context.env)
 
 
-def _has_more(repository: Repository, root: str) -> bool:
-    """Whether this clone has made or seen claims or notes."""
+def _has_more(repository: Repository) -> bool:
+    """Whether this clone has made or seen claims."""
     folder = f"{repository.common}/refs/wc"
     # Snapshots for reviews are there, too.
-    has_claims = os.path.isdir(folder) and bool({*os.listdir(folder)} - {"seen"})
-    return has_claims or os.path.exists(Layout(root).activity_log)
+    return os.path.isdir(folder) and bool({*os.listdir(folder)} - {"seen"})
 
 
 def _exchange(

@@ -335,12 +335,6 @@ def start_notify(layout: Layout, env: Mapping[str, str]) -> None:
     _start("wc_cli.bridges.notify.notifying", layout, layout.notify_lock, env)
 
 
-def start_activity(layout: Layout, env: Mapping[str, str]) -> None:
-    """Have the log of activity sent, unless a process is doing so: that one checks for
-    new lines before it ends."""
-    _start("wc_cli.edits.activitylog.travel", layout, layout.activity_sync_lock, env)
-
-
 def snapshot_task(layout: Layout, folder: str, written: tuple[str, str]) -> Task:
     """The task that keeps a snapshot of the worktree ``folder`` with an entry written
     there, given by topic and id."""

@@ -1,4 +1,4 @@
-"""The background process's exchange with the remote: threads, claims, activity."""
+"""The background process's exchange with the remote: threads, claims."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
-    """Exchange the threads, then the claims and the activity. Lost claims are recorded
-    in their threads. Raises WcError."""
+    """Exchange the threads, then the claims. Lost claims are recorded in their threads.
+    Raises WcError."""
     rules = settings.load(root, env)
     waiting = Waiting.at_most(rules.limit, queues=False)
     exchanger = Exchanger(root, env, due.remote, waiting)

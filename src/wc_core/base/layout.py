@@ -37,6 +37,9 @@ PAGES, OLDER_PAGES = "threads", "watercooler/threads"
 # Relative to the store: the locks of the older tool's MCP server, which it commits.
 OLDER_LOCKS = ".watercooler/locks"
 MAX_TOPIC_BYTES = 100
+# The thread with what participants say they are doing: no list contains it, and no text
+# of a user names it. See `wc_core.edits.notes`.
+NOTES = "_notes"
 
 # For git: bytes stay unchanged, logs merge as unions even without wc, and local files
 # are not committed.
@@ -247,7 +250,7 @@ class Layout(NamedTuple):
 
     @property
     def presence(self) -> str:
-        """The folder with the participants' notes on what they are doing."""
+        """The folder with the participants' notes, as earlier versions kept them."""
         return f"{self.local}/presence"
 
     def quarantine(self, topic: str) -> str:
@@ -312,10 +315,6 @@ class Layout(NamedTuple):
         """The claims as last read, see `wc_core.edits.claims.book`."""
         return f"{self.local}/claims/index.json"
 
-    def declined_activity(self, digest: str) -> str:
-        """Why a remote accepts no notes, see `wc_cli.ledger.sync.declined`."""
-        return f"{self.local}/activity/declined-{digest}"
-
     def declined_claims(self, digest: str) -> str:
         """Why a remote accepts no claims, see `wc_cli.ledger.sync.declined`."""
         return f"{self.local}/claims/declined-{digest}"
@@ -346,29 +345,13 @@ class Layout(NamedTuple):
 
     @property
     def activity_log(self) -> str:
-        """The activity of participants in all clones, see
-        `wc_core.edits.activitylog`."""
+        """The notes of participants in all clones, as earlier versions kept them."""
         return f"{self.local}/activity/log.jsonl"
 
     @property
     def activity_clone(self) -> str:
         """The id of this clone in that log."""
         return f"{self.local}/activity/clone"
-
-    @property
-    def activity_fetched(self) -> str:
-        """When that log was last fetched from a remote, as JSON."""
-        return f"{self.local}/activity/fetched.json"
-
-    @property
-    def activity_lock(self) -> str:
-        """The lock of that log."""
-        return f"{self.local}/locks/activity"
-
-    @property
-    def activity_sync_lock(self) -> str:
-        """The lock of exchanging that log with a remote."""
-        return f"{self.local}/locks/activity-travel"
 
     @property
     def links(self) -> str:
@@ -675,7 +658,8 @@ def nearest_slug(text: str) -> str:
 
 
 def _may_be_new(topic: str) -> bool:
-    return is_slug(topic) and topic.partition(".")[0] not in _DEVICES
+    is_reserved = topic == NOTES or topic.partition(".")[0] in _DEVICES
+    return is_slug(topic) and not is_reserved
 
 
 def new_topic(text: str) -> str:
@@ -686,6 +670,11 @@ def new_topic(text: str) -> str:
     topic = folded(text)
     if _may_be_new(topic):
         return topic
+    if topic == NOTES:
+        raise InvalidInputError(
+            f"{topic!r} cannot be a topic: it is the thread of notes.",
+            "Choose another name. To leave a note: wc note TEXT",
+        )
     near = nearest_slug(text)
     hint = f'Try "{near}". ' if near else ""
     label = text if len(text) <= MAX_TOPIC_BYTES else f"{text[:40]}…"

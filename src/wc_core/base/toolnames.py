@@ -81,7 +81,6 @@ OCCASIONS_BY_ARGUMENT = MappingProxyType(
     {
         ("list_threads", "ready", True): "ready",
         ("read_thread", "why_not_ready", True): "why",
-        ("list_edits", "show", "activity"): "activity",
         ("list_edits", "show", "conflicts"): "conflicts",
     }
 )

@@ -177,9 +177,8 @@ def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
         call = 'list_edits(show="conflicts")'
         yield f"  will conflict with {name}: {files}{dots} ({call})\n"
     for note in neighbour.notes:
-        text = f": {title(doing)}" if (doing := note.sentence()) else ""
         when = ago(seconds_between(note.at_ms, query.now_ms))
-        yield f"  note: {word(note.agent)}, {word(note.status)}, {when}{text}\n"
+        yield f"  note: {word(note.agent)}, {when}: {title(note.sentence())}\n"
     if neighbour.activity is not None:
         yield f"  activity: {_activity_line(neighbour.activity)}\n"
     for row in neighbour.threads[:MAX_THREADS]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import activity, claims, conflicts, neighbors
+from wc_observe.answers import claims, conflicts, neighbors, notes
 from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import given_arguments, require_only
@@ -72,7 +72,7 @@ def list_edits(
     arguments = given_arguments(list_edits, locals())
     require_only(arguments, f'list_edits with show="{show}"', "show", *_TAKEN[show])
     if show == "activity":
-        return _activity_result(path, whose, format)
+        return _notes_result(path, whose, format)
     if show == "conflicts":
         return _conflicts_result(worktree, format)
     call = CURRENT.get()
@@ -83,11 +83,11 @@ def list_edits(
     return json_result(fields)
 
 
-def _activity_result(path: str, whose: Whose, form: Format) -> ToolResult:
-    opened, view = activity.activity_answer(CURRENT.get(), path, whose)
+def _notes_result(path: str, whose: Whose, form: Format) -> ToolResult:
+    opened, view = notes.notes_answer(CURRENT.get(), path, whose)
     if form == "markdown":
-        return markdown_result(activity.activity_markdown(view))
-    fields = activity.activity_json(opened, view)
+        return markdown_result(notes.notes_markdown(view))
+    fields = notes.notes_json(opened, view)
     return json_result(fields)
 
 

@@ -61,7 +61,6 @@ RUNS: dict[str, str] = {
     "close": "close own{n}",
     "check": "check file{n}.py",
     "claims": "claims",
-    "activity": "activity",
     "radar": "radar",
     "review": "review other",
     "land": "land --queue",

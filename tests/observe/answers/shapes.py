@@ -38,9 +38,7 @@ def answer_schema(properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]
     return object_schema(properties, ())
 
 
-ACTIVITY_SCHEMA = answer_schema(
-    {"store": TEXT, "activity": LIST, "total": INTEGER, "as_of": OPTIONAL_TEXT}
-)
+ACTIVITY_SCHEMA = answer_schema({"store": TEXT, "activity": LIST, "total": INTEGER})
 CLAIMS_SCHEMA = answer_schema(
     {"store": TEXT, "claims": LIST, "total": INTEGER, "unreadable": INTEGER}
 )

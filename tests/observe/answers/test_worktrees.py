@@ -12,8 +12,9 @@ from fastmcp.exceptions import McpError
 from tests.contract import inprocess
 from tests.observe.stores import NOW_MS, Session, Store
 from tests.observe.test_places import git
-from wc_core.people.activity import presence
-from wc_core.people.activity.presence import Note
+from wc_core.base.layout import NOTES
+from wc_core.base.times import rfc3339
+from wc_core.edits.notes import reading
 from wc_observe.answers import worktrees
 from wc_observe.answers.quoting import NOTICE
 from wc_observe.callers.calls import Call
@@ -76,17 +77,23 @@ def world(tmp_path: Path, env: dict[str, str]) -> World:
 def test_an_agent_sees_that_a_loop_beside_it_waits_for_a_human(world: World) -> None:
     put(world.state, LOOP, ago=720)
     put(world.login / ".claude/activity.json", {"skill": "apply"}, ago=500)
-    note = Note(str(world.top), "main", "Zed (pat)", "idle", "lunch", NOW_MS - 60_000)
-    path = f"{world.store.layout.presence}/a"
-    os.makedirs(world.store.layout.presence)
-    with open(path, "wb") as file:
-        file.write(presence.render(note))
+    layout = world.store.layout
+    note = {
+        "text": "lunch",
+        "until": rfc3339(NOW_MS + 60_000),
+        "clone": reading.clone_of(layout),
+        "place": reading.place_of(layout, str(world.top)),
+    }
+    entry = {"agent": "Zed (pat)", "timestamp": rfc3339(NOW_MS - 60_000), "note": note}
+    os.makedirs(layout.folder(NOTES))
+    with open(layout.log(NOTES), "w", encoding="utf-8") as file:
+        file.write(f"{json.dumps(entry)}\n")
     expected = (
         "2 worktrees, your own first, store HERE/app/.watercooler\n"
         f"{NOTICE}\n"
         "**loop waits for a human**: login at 3/10, 12m ago\n"
         "- main = yours | branch main | main worktree | HERE/app | changed 1m ago\n"
-        '  note: Zed (pat), idle, 1m ago: "lunch"\n'
+        '  note: Zed (pat), 1m ago: "lunch"\n'
         "- login | branch fix | HERE/app-wt-login | changed 8m ago\n"
         "  loop: waits for a human | 3/10 | 12m ago | since 2026-01-31T01:00:00+02:00 "
         '| task: "Log in"\n'

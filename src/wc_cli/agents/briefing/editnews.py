@@ -16,9 +16,9 @@ from wc_core.ledger.git.repository import has_linked_besides
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.run.context import Context
-    from wc_core.reading.views.activity import Overlap
     from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.conflicts import Conflict
+    from wc_core.reading.views.notes import Overlap
 
 _FILES, _NAMED = 3, 5
 
@@ -111,7 +111,7 @@ def _overlap_line(overlap: Overlap) -> str:
     return (
         f'Watercooler: "{one_line(note.agent)}" says: "{one_line(note.sentence())}". '
         f'You are working on the same: "{paths}". Agree with them before you go on; '
-        "details: wc activity"
+        "details: wc worktrees"
     )
 
 

@@ -8,7 +8,7 @@ import time
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import pending
 from wc_core.base.files import keeping_folders
-from wc_core.base.layout import Layout
+from wc_core.base.layout import NOTES, Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from wc_cli.run.context import Context
     from wc_core.ledger.git.freshness import Standing
-    from wc_core.reading.views.activity import Overlap
     from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.brief import Brief
     from wc_core.reading.views.conflicts import Conflict
+    from wc_core.reading.views.notes import Overlap
 
 # Time limit of a brief in milliseconds. It shows what was gathered by then.
 LIMIT_MS = 200
@@ -101,10 +101,10 @@ def radar_news(context: Context) -> RadarNews:
 def overlaps(context: Context) -> tuple[Overlap, ...]:
     """Return the others' notes about files that are changed or claimed here."""
     layout = Layout(context.place.root)
-    if not os.path.exists(layout.activity_log):
+    if not any(map(os.path.exists, (layout.log(NOTES), layout.presence))):
         return ()
     # 4 ms, only if there are notes.
-    from wc_core.reading.views.activity import load_overlaps
+    from wc_core.reading.views.notes import load_overlaps
 
     repository = context.place.repository
     return load_overlaps(layout, repository, context.viewer, now_ms())

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wc_cli.run.terminal.style import Style
-    from wc_core.reading.views.activity import Overlap
     from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.conflicts import Conflict
+    from wc_core.reading.views.notes import Overlap
     from wc_core.reading.views.remarks import NewDecision, QuestionSection
 
 TITLE_WIDTH, NAME_WIDTH, SUMMARY_WIDTH = 120, 60, 160
@@ -40,7 +40,7 @@ _NOTICES = {
     "decisions": "Decided since you were here (see: wc search --kind decision):",
     "conflicts": "Your changes will conflict (see: wc conflicts NAME):",
     "approvals": "Approved, but no longer merges (see: wc radar):",
-    "overlaps": "Others are working on files you change (see: wc activity):",
+    "overlaps": "Others are working on files you change (see: wc worktrees):",
 }
 _HEADS = {
     "mine": "Your move",

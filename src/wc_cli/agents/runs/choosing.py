@@ -19,7 +19,8 @@ from wc_core.base.names import FREE, SPELLINGS, Name, fold, parse
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.edits.activitylog import reading
+from wc_core.edits.claims import sessions
+from wc_core.edits.notes import reading
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.configuration.keys import OFF
 from wc_core.ledger.git import repository
@@ -265,8 +266,11 @@ class Chooser:
             is_there = record.worktree == path and record.topic != topic
             if is_there and (record.is_alive or record.is_watched):
                 yield f"{record.agent} works in its worktree on {record.topic}"
+        here = reading.place_of(self.layout, path)
         for note in reading.current_notes(self.layout, self.now_ms):
-            if note.worktree == path and note.session:
+            # A note may have come from anywhere: only a process that runs here counts.
+            is_running = sessions.state(note.session) == sessions.RUNNING
+            if note.place == here and is_running:
                 yield f"{note.agent} works in its worktree"
         loop = loops.loop(StateFiles(), path, self.now_ms)
         is_working = loop is not None and loop.status in loops.WORKING

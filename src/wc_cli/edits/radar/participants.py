@@ -17,7 +17,7 @@ from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import key_of
 from wc_core.base.names import fold, parse
 from wc_core.base.text import one_line
-from wc_core.edits.activitylog import reading
+from wc_core.edits.notes import reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,9 @@ def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
     agents = _agents_in(layout, folder)
     if LAST_WRITER in agents:
         return _label(agents[LAST_WRITER][1], side)
+    here = reading.place_of(layout, side.path)
     for note in reading.current_notes(layout, now_ms):
-        if note.worktree == side.path:
+        if note.place == here:
             return _label(note.agent, side)
     _, latest = max(agents.values(), default=(0, ""))
     return _label(latest, side)

@@ -87,7 +87,7 @@ class ThreadExaminer:
         # its thread.
         self.upkeep.status.scan()
         try:
-            topics = self.reader.topics()
+            topics = self.reader.all_topics_and_folders()[0]
         except WcError as error:
             folders = thread_folders(self.layout)
             if not any(obstruction(path, "folder") for path in folders):

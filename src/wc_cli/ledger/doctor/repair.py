@@ -131,7 +131,7 @@ class Repair:
     def _topics(self) -> list[str]:
         """The threads on disk, and those that only the branch has."""
         try:
-            on_disk = self.reader.topics()
+            on_disk = self.reader.all_topics_and_folders()[0]
         except WcError:
             on_disk = []  # a finding
         return sorted({*on_disk, *self.recovery.topics()})
@@ -373,7 +373,7 @@ class Repair:
         """Remove the status files of deleted threads. A file that wc did not write is
         kept."""
         try:
-            topics = {*self.reader.topics(), *self.recovery.topics()}
+            topics = {*self.reader.all_topics_and_folders()[0], *self.recovery.topics()}
         except WcError:
             return  # unknown to which thread a file belongs
         for name in self.upkeep.status.orphans(topics):

@@ -120,7 +120,7 @@ class SetAsideStores:
 
 def _topics(store: StoreReader) -> list[str]:
     try:
-        return store.topics()
+        return store.all_topics_and_folders()[0]
     except WcError:
         return []  # it is not a store, or damaged: nothing is taken from it
 

@@ -260,14 +260,6 @@ class LocalFiles:
                 if "@" in item.name and item.stat().st_mtime < oldest:
                     durable.remove(item.path, self.layout.root)
 
-    def write_note(self, name: str, data: bytes) -> None:
-        """Write a presence note, replacing the previous one of that name."""
-        self.write(f"presence/{name}", data)
-
-    def remove_note(self, name: str) -> None:
-        """Remove a presence note, which may be gone already."""
-        durable.remove(f"{self.layout.presence}/{name}", self.layout.root)
-
     def write_cursor(self, path: str, state: State, key: str) -> None:
         """Move the read cursor of the reader ``key`` to the end of ``state``."""
         self.stamp.remove()

@@ -26,6 +26,7 @@ from wc_core.base.layout import (
     ATTRIBUTES,
     BRANCH,
     IGNORED,
+    NOTES,
     VISITS,
     file_name,
     safe_name,
@@ -38,7 +39,8 @@ from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.ledger.planning.gates import ended_fields
 from wc_core.ledger.threads import aliases, codec, folding, model, moves
-from wc_core.ledger.threads.model import CLOSED, QUESTION, Entry
+from wc_core.ledger.threads.model import CLOSED, FREE, QUESTION, Entry
+from wc_core.ledger.threads.moves import Move
 from wc_core.ledger.threads.reader import StoreReader
 
 TYPE_CHECKING = False
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.git.authorship import Authorship
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.remarks.questions import Questions
-    from wc_core.ledger.threads.moves import Move
     from wc_core.ledger.threads.proposals import Draft
     from wc_core.ledger.threads.settings import Settings
     from wc_core.people.identity.resolve import Identity
@@ -63,6 +64,8 @@ class IdSource(NamedTuple):
     random: Callable[[], int]
 
 
+# The thread of notes is nobody's move, for a version that shows it, too.
+_FIRST_NOTE = Move(FREE, CLOSED)
 # `worktrees`, `.watercooler` and the home folder: the first write makes the first two.
 _FOLDERS_ABOVE = 3
 
@@ -142,7 +145,9 @@ class StoreWriter:
 
     def _addressed(self, draft: Draft) -> Draft:
         """The draft with the topic of its thread, and the full name of the ball's
-        recipient."""
+        recipient. A note is for no thread that has a name."""
+        if draft.note:
+            return draft._replace(topic=NOTES)
         if self.rules.damage is not None:
             raise CorruptError(
                 f"{self.rules.damage.file}: {self.rules.damage.message}.",
@@ -303,6 +308,9 @@ class StoreWriter:
         """The complete draft, and its move. Raises ConflictError and others if it may
         not be written."""
         topic = draft.topic
+        if draft.note:  # moves nothing, and no rule is about it
+            move = Move() if thread.exists else _FIRST_NOTE
+            return drafts.labelled(draft, False, ()), move
         draft = drafts.complete(draft, thread, self.reader, self.author_name)
         draft, move = self._moved(draft, thread)
         closes = move.status == CLOSED
@@ -430,7 +438,10 @@ class StoreWriter:
             run_by=self._run_by(draft),
             asks=draft.asks,
             answers=draft.answers,
-            extra=self._ended(draft, thread.state),
+            extra={
+                **self._ended(draft, thread.state),
+                **({"note": dict(draft.note)} if draft.note else {}),
+            },
         )
 
     def _ended(self, draft: Draft, state: model.State) -> Mapping[str, Any]:

@@ -9,9 +9,9 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.run.board import cards as card_views
 from wc_core.attention.status import pins
 from wc_core.base.errors import NotFoundError, WcError
-from wc_core.edits.activitylog import reading
 from wc_core.edits.claims import book as books
 from wc_core.edits.claims.record import WRITE
+from wc_core.edits.notes import reading
 from wc_core.people.activity.statefile import StateFiles
 from wc_core.reading.views import planning, worktrees
 from wc_core.reading.views import rows as row_views
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.base.layout import Layout
     from wc_core.edits.claims.record import Claim
-    from wc_core.people.activity.presence import Note
+    from wc_core.edits.notes.reading import Note
     from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
 

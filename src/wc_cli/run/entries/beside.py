@@ -1,8 +1,7 @@
-"""Exchanges claims and the log of activity with a remote, beside the threads."""
+"""Exchanges claims with a remote, beside the threads."""
 
 from __future__ import annotations
 
-from wc_cli.edits.activitylog import travel as activity_travel
 from wc_cli.edits.claims import travel
 from wc_cli.run.entries import losses
 
@@ -16,14 +15,11 @@ if TYPE_CHECKING:
 def exchange_beside_store(
     root: str, env: Mapping[str, str], remote: Remote, seconds: float
 ) -> list[str]:
-    """Exchange the claims, then the log of activity, with a remote, right after the
-    store. If someone lost a claim, an entry in its thread says so.
+    """Exchange the claims with a remote, right after the store. If someone lost a
+    claim, an entry in its thread says so.
 
-    Waits for the remote at most ``seconds`` for each. Returns notes for the user.
+    Waits for the remote at most ``seconds``. Returns notes for the user.
     """
     claims = travel.exchange_beside_store(root, env, remote, seconds)
     unwritten = losses.record_losses(root, env, claims.losses)
-    notes = activity_travel.exchange_beside_store(
-        root, env, remote, seconds, is_fetched=True
-    )
-    return [*claims.notes, *unwritten, *notes]
+    return [*claims.notes, *unwritten]

@@ -196,18 +196,14 @@ class PromptLines:
         return link_prefix(links, self.layout.pages)
 
     def _loop_mark(self) -> Mark:
-        """The line's mark for the loop in a worktree; while its file is being written,
-        that of its last good state."""
+        """The line's mark for the loop in a worktree."""
         top = self.repository.top if self.repository else ""
         if not top or not os.path.lexists(loops.loop_path(top)):
             return Mark()
         # 4 ms, only in a worktree with a loop
-        from wc_cli.edits.activitylog import keptloops
+        from wc_core.people.activity.statefile import StateFiles
 
-        files = keptloops.files_with_kept_loop(self.layout, top)
-        mark = loop_mark(loops.loop(files, top, now_ms()))
-        keptloops.keep_loop(self.layout, top, files, visible=bool(mark.text))
-        return mark
+        return loop_mark(loops.loop(StateFiles(), top, now_ms()))
 
 
 def _style_of(request: LineRequest) -> LineStyle:

@@ -66,8 +66,7 @@ _GROUPS = {
     ),
     "edits": _group(
         "Edit files together",
-        "claim release check claims note activity radar "
-        "conflicts review land neighbors",
+        "claim release check claims note radar conflicts review land neighbors",
     ),
     "threads": _group(
         "Change threads",

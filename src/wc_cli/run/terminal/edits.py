@@ -1,4 +1,4 @@
-"""Who edits what, as terminal text: claims, activity, and the neighbours of a file."""
+"""Who edits what, as terminal text: claims, and the neighbours of a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from wc_core.edits.claims.book import Book
     from wc_core.edits.claims.record import Claim
     from wc_core.edits.graph.model import FileUse, Neighbourhood
-    from wc_core.reading.views.activity import ActivityRow, ActivityView
 
 _BOLD, _DIM = "1", "2"
 
@@ -57,34 +56,6 @@ def _standing_text(standing: str, seconds: int) -> str:
         ENDED: "its session has ended",
     }
     return texts.get(standing, "not renewed in time")
-
-
-_BOLD = "1"
-_MAX_PATHS = 8
-
-
-def activity_text(view: ActivityView, style: Style) -> str:
-    """Return a line for each note. Lines about other clones end with the age of the
-    information."""
-    return "\n".join(
-        style(_row(view, row), _BOLD) if row.mine else _row(view, row)
-        for row in view.rows
-    )
-
-
-def _row(view: ActivityView, row: ActivityRow) -> str:
-    note = row.note
-    doing = note.sentence(_MAX_PATHS)
-    facts = [
-        note.agent,
-        f"{note.status}: {doing}" if doing else note.status,
-        ago(seconds_between(note.at_ms, view.now_ms)),
-        f"in {note.worktree}",
-        *([f"on {note.branch}"] if note.branch else []),
-        *([f"thread {note.thread}"] if note.thread else []),
-        *([f"another clone, {view.age_of_others}"] if row.elsewhere else []),
-    ]
-    return one_line(" · ".join(facts))
 
 
 _BOLD = "1"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_cli.run.terminal.style import Style
+    from wc_core.edits.notes.reading import Note
     from wc_core.people.activity.livestate import Activity, StateAge
     from wc_core.people.activity.loops import Loop
-    from wc_core.people.activity.presence import Note
     from wc_core.reading.views.rows import ThreadRow
     from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
 
@@ -121,13 +121,7 @@ def _ball(row: ThreadRow) -> str:
     return f"{one_line(row.name)} → {holder}{status}"
 
 
-def note_text(note: Note) -> str:
-    """Return the text of a participant's note."""
-    doing = note.sentence()
-    return f"{note.status}: {doing}" if doing else note.status
-
-
 def dated_note(note: Note, now_ms: int) -> str:
     """Return a note with its author and age."""
     when = ago(seconds_between(note.at_ms, now_ms))
-    return f"{note.agent} {note_text(note)}, {when}"
+    return f"{note.agent}: {note.sentence()}, {when}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.base import names
 from wc_core.base.errors import ConflictError
 from wc_core.base.names import ASKER, FREE_WORDS, ME
@@ -21,6 +23,9 @@ from wc_core.ledger.threads.model import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from wc_core.base.names import Name
     from wc_core.ledger.threads.gates import GateChange
     from wc_core.ledger.threads.linerefs import LineRef
@@ -41,7 +46,8 @@ class Draft(NamedTuple):
     entry answers or ``withdraws``; ``asks`` is filled in. ``outcome`` is what a review
     came to: ``approved`` or ``changes_requested``, ``approved_commit`` what was
     approved (empty: a thread without a branch), ``landing`` what an attempt to land the
-    branch came to.
+    branch came to. ``note`` has the parts of a participant's note, in the thread of
+    notes.
     """
 
     topic: str
@@ -87,6 +93,7 @@ class Draft(NamedTuple):
     outcome: str = ""
     approved_commit: str = ""
     landing: Landing = NO_LANDING
+    note: Mapping[str, Any] = MappingProxyType({})
 
 
 class Proposal(NamedTuple):

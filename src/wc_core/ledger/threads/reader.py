@@ -25,6 +25,7 @@ from wc_core.base.files import (
     unordered_names_in,
 )
 from wc_core.base.layout import (
+    NOTES,
     PAGES,
     Layout,
     file_name,
@@ -55,6 +56,9 @@ if TYPE_CHECKING:
 _RETRY_DELAYS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 # Seconds after the last change until a write is no longer in progress.
 _WRITE_SECONDS = 2.0
+
+# In the first line of the thread of notes.
+_NOTE, _HEAD_BYTES = b'"note":{', 1 << 16
 
 # A larger meta.json is not ours: it is damage, and the log is read instead.
 MAX_META_BYTES = 4 * 1024 * 1024
@@ -126,7 +130,8 @@ class StoreReader:
         self.layout = Layout(os.path.realpath(root))
 
     def topics(self) -> list[str]:
-        """The topics of all threads, with a log or only a page, sorted.
+        """The topics of all threads, with a log or only a page, sorted; not that of the
+        thread of notes.
 
         Raises StorageError if the folders may not be read, and CorruptError if they are
         links.
@@ -136,6 +141,25 @@ class StoreReader:
     def topics_and_folders(self) -> tuple[list[str], dict[str, str]]:
         """Like `topics`, with the names of those folders that may have logs, by
         topic."""
+        topics, folders = self.all_topics_and_folders()
+        if NOTES in folders and self.is_hidden(NOTES):
+            topics.remove(NOTES)
+            del folders[NOTES]
+        return topics, folders
+
+    def is_hidden(self, topic: str) -> bool:
+        """Whether it is the thread of notes. A thread of that name that began with
+        anything else, before the name was reserved, is like any other."""
+        if topic != NOTES:
+            return False
+        with self._open(self.layout.folder(NOTES)) as folder:
+            if folder.handle is None:
+                return False
+            head = b"".join(folder.heads(["entries.jsonl"], _HEAD_BYTES))
+        return _NOTE in head.partition(b"\n")[0]
+
+    def all_topics_and_folders(self) -> tuple[list[str], dict[str, str]]:
+        """Like `topics_and_folders`, with the thread of notes."""
         names = self._folders()
         # Nearly every page belongs to a folder, so only the others are examined.
         pages = self._page_names()
@@ -209,7 +233,7 @@ class StoreReader:
                 file_name(candidate)
             except InvalidInputError:
                 continue
-            if self.has(candidate):
+            if self.has(candidate) and not self.is_hidden(candidate):
                 return candidate
         return aliases.owner(self, written, trusting=trusting) or None
 

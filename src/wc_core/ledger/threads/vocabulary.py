@@ -35,8 +35,7 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 # More than anyone reads, and few enough for a reader to hold in memory.
 MAX_ENTRIES = 1_000_000
 MAX_THREADS = 100_000
-# The statuses of presence, and the longest time that one lasts, in seconds.
-PRESENCES = ("running", "waiting", "blocked", "idle")
+# The longest time that a note lasts, in seconds.
 MAX_LASTING = 7 * 24 * 3600
 _NOT_IN_BRANCHES = " ~^:?*[\\\x7f\t\n\r"
 _MAX_SECONDS = 3600.0
@@ -208,15 +207,8 @@ def _is_branch_name(name: str) -> bool:
     )
 
 
-def presence_status(word: str) -> str:
-    """A status of presence; running if ``word`` is empty."""
-    if not word:
-        return PRESENCES[0]
-    return _one_of(word, PRESENCES, "what one can be at")
-
-
-def presence_seconds(text: str) -> int:
-    """How long a presence lasts, in seconds; at most a week."""
+def lasting_seconds(text: str) -> int:
+    """How long a note lasts, in seconds; at most a week."""
     seconds = (age_ms(text) or 0) // 1000
     if not seconds or seconds > MAX_LASTING:
         raise InvalidInputError(

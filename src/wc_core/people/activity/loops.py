@@ -38,8 +38,6 @@ _WAITING = "waiting:"
 # An iteration may take long. After this time without a change, the state is stale.
 _STALE_SECONDS = 3600
 _PROCESS_SKEW = 2.0
-# The fields of a loop's file that the status line depends on.
-SHOWN_FIELDS = ("status", "current_iteration", "max_iterations", "terminal_pid")
 _MAX_PID = 1_000_000_000
 
 

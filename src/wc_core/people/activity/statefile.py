@@ -88,16 +88,6 @@ class StateFiles:
         except OSError as error:
             return self._last_good(path, -1, error.strerror or "cannot be read")
 
-    def last_good(self, path: str) -> FileState | None:
-        """The last good state of a file; ``None`` if there was none."""
-        kept = self._kept.get(path)
-        return None if kept is None else kept[0]
-
-    def restore(self, path: str, state: FileState) -> None:
-        """Store ``state``, which another process read, as the last good state of a
-        file."""
-        self._keep(path, state, 0)
-
     def _read(self, folder: Folder, path: str) -> FileState:
         """Try to read a file until there is a state, or it stopped changing."""
         first = attempt = _attempt(folder, path)
@@ -130,10 +120,10 @@ class StateFiles:
             total -= size_of_oldest
 
     def _last_good(self, path: str, changed_ms: int, problem: str) -> FileState:
-        state = self.last_good(path)
-        if state is None:
+        kept = self._kept.get(path)
+        if kept is None:
             return FileState(None, changed_ms, problem)
-        return state._replace(problem=problem, last_good=True)
+        return kept[0]._replace(problem=problem, last_good=True)
 
 
 def _attempt(folder: Folder, path: str) -> _Attempt:

@@ -62,9 +62,9 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.settings import Settings
     from wc_core.ledger.threads.snapshot import Snapshot
     from wc_core.people.identity.viewer import Viewer
-    from wc_core.reading.views.activity import Overlap
     from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.conflicts import Conflict
+    from wc_core.reading.views.notes import Overlap
 
 # The most open questions in a brief.
 MAX_QUESTIONS = 6
@@ -82,7 +82,7 @@ SHOWN_BY = {
     "decisions": "wc search --kind decision",
     "conflicts": "wc radar",
     "approvals": "wc radar",
-    "overlaps": "wc activity",
+    "overlaps": "wc worktrees",
     "guidance": "wc guidance",
 }
 # The most threads of others that are searched for news and for balls that come back.

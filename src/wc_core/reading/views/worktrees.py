@@ -17,7 +17,7 @@ from wc_core.base.phrases import shown_path
 from wc_core.base.text import one_line
 from wc_core.base.times import elapsed
 from wc_core.base.values import NamedTuple
-from wc_core.edits.activitylog import reading
+from wc_core.edits.notes import reading
 from wc_core.edits.radar import kept
 from wc_core.ledger.git import repository, seats, worktrees
 from wc_core.ledger.git.discovery import PLAIN
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, Protocol
 
+    from wc_core.edits.notes.reading import Note
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.git.repository import Repository
     from wc_core.people.activity.livestate import Activity
     from wc_core.people.activity.loops import Loop
-    from wc_core.people.activity.presence import Note
     from wc_core.people.activity.statefile import StateFiles
     from wc_core.reading.views.conflicts import Conflict
     from wc_core.reading.views.overview import Overview
@@ -77,13 +77,15 @@ _OWN_SEAT = ""
 class WorktreeQuery(NamedTuple):
     """From where worktrees are viewed, and when.
 
-    ``repository`` is ``None`` outside git: then ``folder`` is the only place.
+    ``repository`` is ``None`` outside git: then ``folder`` is the only place. ``root``
+    is that of the store, or empty.
     """
 
     repository: Repository | None
     folder: str
     env: Mapping[str, str]
     now_ms: int
+    root: str = ""
 
     @property
     def own(self) -> str:
@@ -213,7 +215,8 @@ def _neighbour(
     readable = bool(tree.path) and not tree.defect
     loop = loops.loop(files, tree.path, now) if readable else None
     activity = livestate.activity(files, tree.path, now) if readable else None
-    notes = tuple(note for note in all_notes if note.worktree == tree.path)
+    here = reading.place_of(Layout(query.root), tree.path) if all_notes else ""
+    notes = tuple(note for note in all_notes if note.place == here)
     is_here = tree.path == query.own
     places = worktree_places(tree if tree.gitdir else None)
     places = (*places, tree.gitdir, *((_OWN_SEAT,) if is_here else ()))
@@ -282,7 +285,8 @@ def worktree_query(
     found_repository = repository.find(folder)
     plain = found_repository is None and place is not None and place.kind == PLAIN
     top = os.path.dirname(place.root) if plain and place else os.path.realpath(folder)
-    return WorktreeQuery(found_repository, top, env, now_ms)
+    root = place.root if place is not None else ""
+    return WorktreeQuery(found_repository, top, env, now_ms, root)
 
 
 class WorktreeView(NamedTuple):
