@@ -156,6 +156,11 @@ def test_a_note_is_in_no_list_and_changes_nothing(repo: Here) -> None:
     before = [repo.ok(*words).out for words in commands]
     repo.settled("note", "zebra", "--intent", "paint", *CODEX)
     assert "_notes" in repo.git("ls-tree", "-r", "watercooler/threads")
+    index = [
+        path for path in (repo.store / ".local/index").rglob("*") if path.is_file()
+    ]
+    assert any(b"login" in path.read_bytes() for path in index)
+    assert not any(b"_notes" in path.read_bytes() for path in index)
     for words, expected in zip(commands, before, strict=True):
         assert shape(repo.ok(*words).out) == shape(expected), words
     repo.fails(3, "read", "_notes")

@@ -243,7 +243,8 @@ class Settler:
             if thread.topic not in self.problems:
                 with self._recorded([thread.topic], "not finished"):
                     self._remove_marker(thread)
-                    self.settled.add(thread.topic)
+                    if not self.reader.is_hidden(thread.topic):
+                        self.settled.add(thread.topic)
 
     def _render(self, topic: str) -> RenderedThread:
         """Render a thread from its log. Returns the files to commit."""
@@ -332,10 +333,13 @@ class Settler:
             )
             if size == thread.log_size and not lacks and not grew:
                 authors.forget(self.layout, topic)
-                keeping.note_settled(self.layout, topic)
+                is_hidden = self.reader.is_hidden(topic)
+                if not is_hidden:
+                    keeping.note_settled(self.layout, topic)
                 # What came with the branch leaves an empty marker.
                 marker = self.upkeep.marker(topic)
-                if self.follower is None or size_of(marker, self.layout.root) > 0:
+                is_ours = self.follower is None or size_of(marker, self.layout.root) > 0
+                if is_ours and not is_hidden:
                     self.written.add(topic)
                 durable.remove(marker, self.layout.root)
 
