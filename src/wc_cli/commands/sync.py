@@ -103,7 +103,7 @@ def sync(context: Context, options: SyncOptions) -> None:
         if _carried(context, options, error):
             return
         raise
-    # A send-only exchange took one request. More are needed only for claims and notes.
+    # A send-only exchange took one request. More are needed only for claims.
     root = context.place.root
     if not result.ahead or result.behind or _has_more(own_repository):
         from wc_cli.run.entries import (

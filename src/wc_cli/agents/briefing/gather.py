@@ -101,7 +101,8 @@ def radar_news(context: Context) -> RadarNews:
 def overlaps(context: Context) -> tuple[Overlap, ...]:
     """Return the others' notes about files that are changed or claimed here."""
     layout = Layout(context.place.root)
-    if not any(map(os.path.exists, (layout.log(NOTES), layout.presence))):
+    places = (layout.log(NOTES), layout.presence, layout.activity_log)
+    if not any(map(os.path.exists, places)):
         return ()
     # 4 ms, only if there are notes.
     from wc_core.reading.views.notes import load_overlaps

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from wc_cli.agents.runs import commands
-from wc_cli.agents.runs.loopfile import is_ours
 from wc_cli.agents.runs.places import Places, changed_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.context import Context
@@ -274,8 +273,7 @@ class Chooser:
                 yield f"{note.agent} works in its worktree"
         loop = loops.loop(StateFiles(), path, self.now_ms)
         is_working = loop is not None and loop.status in loops.WORKING
-        # Ours says so between two tries, too; the records say who works.
-        if loop is not None and is_working and not (loop.orphaned or is_ours(path)):
+        if loop is not None and is_working and not loop.orphaned:
             yield "a loop runs in its worktree"
         for program in agents_in(path):
             yield f"{program} runs in its worktree"

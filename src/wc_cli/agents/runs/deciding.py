@@ -52,16 +52,15 @@ def decide(chooser: Chooser, run: Run, reason: str, *, is_interrupted: bool) -> 
     at = _context_of(record, run.at.cwd, chooser)
     outcome = _outcome_of(at, record)
     if outcome.state in {PASSED, ASKED}:
-        status = _loop_status(at, outcome)
         record = record._replace(state=outcome.state)
-        return ending.conclude(chooser.layout, record, outcome.text, run.title, status)
+        return ending.conclude(chooser.layout, record, outcome.text)
     changed: list[str] = []
     with contextlib.suppress(WcError):
         changed = chooser.places.changed(record.worktree)
     if is_interrupted:
         to = ending.give_back(at, record, changed)
         record, text = record._replace(state=STOPPED), f"its ball is {to}'s again"
-        return ending.conclude(chooser.layout, record, text, run.title, "stopped")
+        return ending.conclude(chooser.layout, record, text)
     record = record._replace(state=FAILED)
     lines = ending.last_lines(at, record.topic)
     is_limited = bool(record.exit_status) and _is_rate_limit(lines)
@@ -71,14 +70,14 @@ def decide(chooser: Chooser, run: Run, reason: str, *, is_interrupted: bool) -> 
         reason = "its worktree is gone"
     if not reason and record.tries < _MAX_TRIES:
         text = f"{outcome.text}; it is started again"
-        end = ending.conclude(chooser.layout, record, text, run.title, "running")
+        end = ending.conclude(chooser.layout, record, text)
         return end._replace(is_again=True)
     reason = reason or f"{outcome.text}, {record.tries} times"
     record = record._replace(reason=reason)
     to = ending.give_to_person(at, record, changed)
     record = record._replace(given=at.reader.snapshot(record.topic).state.since)
     text = f"{reason}; {to} has the ball"
-    end = ending.conclude(chooser.layout, record, text, run.title, "waiting:human")
+    end = ending.conclude(chooser.layout, record, text)
     return end._replace(problem=reason) if is_limited else end
 
 
@@ -117,12 +116,3 @@ def _is_rate_limit(lines: Sequence[str]) -> bool:
     """Return whether the last lines of an output name a limit of the model's
     provider."""
     return any(_RATE_LIMIT.search(line) for line in lines)
-
-
-def _loop_status(at: Context, outcome: RunOutcome) -> str:
-    """Return the status of the loop of a run that has passed the ball or asked."""
-    if outcome.thread.status == CLOSED:
-        return "done"
-    ball = outcome.thread.ball
-    is_agent = ball is not None and at.settings.directory.is_agent(parse(ball))
-    return "waiting:agent" if is_agent and outcome.state == PASSED else "waiting:human"

@@ -1,11 +1,9 @@
-"""The end of a run: the entry that gives its ball away, its record, and the state of
-its loop."""
+"""The end of a run: the entry that gives its ball away, and its record."""
 
 from __future__ import annotations
 
-from wc_cli.agents.runs import loopfile, writing
+from wc_cli.agents.runs import writing
 from wc_cli.agents.runs.output import RunOutput
-from wc_cli.ledger.clock import now_ms
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
@@ -37,11 +35,8 @@ class RunEnd(NamedTuple):
     problem: str = ""
 
 
-def conclude(
-    layout: Layout, record: RunRecord, text: str, title: str, status: str
-) -> RunEnd:
-    """Record how a run has ended, in words, and the ``status`` of its loop, which shows
-    the ``title`` of its thread."""
+def conclude(layout: Layout, record: RunRecord, text: str) -> RunEnd:
+    """Record how a run has ended, in words."""
     record = record._replace(reason=record.reason or text)
     problem = ""
     try:
@@ -49,7 +44,6 @@ def conclude(
     except WcError as error:
         # The next `wc run` finds it, and that it has ended.
         problem = one_line(error.message.rstrip("."))
-    loopfile.write(record, title, status, now_ms())
     return RunEnd(record, text, problem=problem)
 
 

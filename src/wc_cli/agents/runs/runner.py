@@ -263,7 +263,7 @@ class Runner:
             )
         except WcError as error:
             record, text = record._replace(state=FAILED), one_line(error.message)
-            end = ending.conclude(self.layout, record, text, run.title, "stopped")
+            end = ending.conclude(self.layout, record, text)
         self._tell_end(end)
         self._count(end)
 

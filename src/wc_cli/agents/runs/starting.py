@@ -13,7 +13,6 @@ import os
 from wc_cli.agents.runs import (
     commands,
     ending,
-    loopfile,
     prompt,
     reserving,
     writing,
@@ -126,7 +125,6 @@ class RunStarter:
         if not chooser.places.is_current(place):
             raise ThreadChangedError(record.topic, "")
         chooser.places.add(place)
-        loopfile.ignore(chooser.places.repository)
         at = chooser.agent_context(candidate.agent, place.path)
         record = self._begin(candidate.state, at, record, place)
         thread = at.reader.thread(record.topic)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import time
 
-from wc_cli.agents.runs import loopfile
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.ledger.clock import now_ms
 from wc_core.base.times import span
@@ -27,12 +26,12 @@ _GRACE_SECONDS = 15.0
 
 class Run(NamedTuple):
     """A run that is watched: its record, its process, the agent's context, the thread's
+    budget (0: none), when it must end (on the monotonic clock), and what had
     title, and when it must end (on the monotonic clock)."""
 
     record: RunRecord
     process: AgentProcess
     at: Context
-    title: str
     end: float
 
     @property
@@ -54,16 +53,14 @@ class RunWatcher:
 
     def add(self, started: StartedRun) -> None:
         """Watch a run from now on."""
-        record, thread = started.record, started.thread
+        record = started.record
         elapsed = max(0, now_ms() - record.started_ms) / 1000
         self.runs[record.topic] = Run(
             record,
             started.process,
             started.at,
-            thread.title,
             time.monotonic() + self._seconds - elapsed,
         )
-        loopfile.write(record, thread.title, "running", now_ms())
 
     def ended(self, interrupts: int) -> Iterator[tuple[Run, str]]:
         """Look at every run. Yields each that has ended, with how in its record, and

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
 
 MAX_SCOPE = 50
 
-# Of the end of the log: hundreds of notes, and more than are written in a day.
-_MAX_BYTES = 1 << 20
+# Of the end of the log: hundreds of notes.
+_MAX_BYTES = 1 << 18
+# Of the log of earlier versions.
+_MAX_EARLIER_BYTES = 1 << 22
 _MAX_FILES = 1000
 _TEXT, _WORD = 500, 200
 # Another machine's clock may be ahead by this much.
@@ -229,6 +231,6 @@ def _object(line: bytes) -> dict[str, Any]:
 
 def _read(layout: Layout, path: str) -> bytes:
     try:
-        return read_plain(path, layout.root, 4 * _MAX_BYTES) or b""
+        return read_plain(path, layout.root, _MAX_EARLIER_BYTES) or b""
     except OSError:
         return b""
