@@ -158,8 +158,6 @@ UPDATES_SCHEMA = answer_schema(
         "since": TEXT,
         "entries": LIST,
         "next_since": TEXT,
-        "threads": LIST,
-        "more": INTEGER,
         "truncated": BOOLEAN,
         "unreadable": LIST,
     }
