@@ -27,7 +27,7 @@ some_records = st.builds(
     RunRecord,
     *(texts, texts, texts, texts, texts, numbers, texts, texts),
     *(numbers, numbers, numbers, numbers, numbers, texts, numbers),
-    *(st.none() | st.integers(-64, 255), numbers, texts, texts),
+    *(st.none() | st.integers(-64, 255), texts, texts),
 )
 
 

@@ -95,10 +95,7 @@ class LandOptions(SpeakerOptions):
     worktree's thread, of those you name, or of all that are ready. A branch that
     conflicts or fails its check goes back to who wrote it."""
 
-    usual = (
-        "--all --onto --dry-run --queue --push --pr --clean --drop --commit --yes "
-        "--json"
-    )
+    usual = "--all --onto --dry-run --queue --push --pr --clean --drop --yes --json"
 
     topics: tuple[str, ...] = words(
         "TOPIC...", "These threads (default: the one of this worktree).", default=()
