@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import with_local_times
-from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
+from wc_core.ledger.threads.model import CLOSED, OPEN
 from wc_core.reading.views import planning
-from wc_core.reading.views.drawing import plangraph
-from wc_core.reading.views.drawing.plangraph import BOX_HEIGHT, BOX_WIDTH
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, holder_person, more_link, status_mark
 
 if TYPE_CHECKING:
     from wc_core.ledger.planning.readiness import ThreadPlan
-    from wc_core.reading.views.drawing.plangraph import PlanArrow, PlanBox, PlanPicture
     from wc_core.reading.views.planning import Tree, TreeNode
     from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _NODES, _REASONS = 300, 20
-_TITLE, _NAME, _STATE = 160, 19, 23
+_TITLE = 160
 _NO_LINKS = "No thread has a link. To link two threads: "
 
 
@@ -39,7 +36,6 @@ def plan_page(store: OpenStore, context: PageContext, topic: str) -> WebPage:
     main = joined(
         (
             head,
-            _graph(plan, plangraph.picture(plan, topic), topic, context),
             _tree(tree, context) if tree.nodes else NOTHING,
             _ignored(tree),
         )
@@ -59,7 +55,7 @@ def _plan_head(plan: ThreadPlan, tree: Tree) -> Html:
     linked |= {
         link.topic for thread in plan.threads.values() for link in thread.links
     } & plan.threads.keys()
-    states = [_state(plan, topic)[0] for topic in linked]
+    states = [_state(plan, topic) for topic in linked]
     facts = [
         counted(len(linked), "linked thread"),
         f"{states.count('ready')} ready for you",
@@ -90,124 +86,13 @@ def _topic_head(plan: ThreadPlan, topic: str, context: PageContext) -> Html:
     )
 
 
-def _state(plan: ThreadPlan, topic: str) -> tuple[str, str]:
-    """The state of a thread for the viewer: its style name, and a description."""
-    thread = plan.threads.get(topic)
-    if thread is None:
-        return "missing", "not in this store"
-    if thread.status == CLOSED:
-        return "closed", "closed"
-    holder = one_line(holder_text(thread.ball))
-    if waits := plan.waits(topic):
-        words = waits[0].words if len(waits) == 1 else str(len(waits))
-        return "waits", f"waits for {with_local_times(one_line(words))}"
-    if plan.is_ready(topic):
-        return "ready", f"ready · {holder}"
-    status = "" if thread.status == OPEN else f"{_words(thread.status)} · "
-    return "busy", f"{status}{holder}"
-
-
-def _words(status: str) -> str:
-    return one_line(status).replace("_", " ").lower()
-
-
-# --- the picture ------------------------------------------------------------------
-
-
-def _graph(
-    plan: ThreadPlan, picture: PlanPicture, topic: str, context: PageContext
-) -> Html:
-    if not picture.boxes:
-        return NOTHING
-    drawing = element(
-        "svg",
-        _tip(),
-        *(_arrow(arrow, line) for arrow, line in picture.arrows),
-        *(
-            _box(plan, box, context, is_current=box.topic == topic)
-            for box in picture.boxes
-        ),
-        width=picture.width,
-        height=picture.height,
-        role="group",
-        aria_label="Threads, from first to last",
-        viewBox=f"0 0 {picture.width} {picture.height}",
-    )
-    hidden = f"{counted(picture.hidden, 'more thread')}, not drawn."
-    return joined(
-        (
-            element("h2", "What waits for what"),
-            element(
-                "p",
-                "An arrow leads to what comes later; a dashed arrow from a part to its "
-                "whole.",
-                class_="none",
-            ),
-            # It may be wider than the page, so the keyboard must be able to scroll it.
-            element(
-                "div",
-                drawing,
-                class_="plan",
-                tabindex=0,
-                role="region",
-                aria_label="What waits for what",
-            ),
-            element("p", hidden, class_="none") if picture.hidden > 0 else NOTHING,
-        )
-    )
-
-
-def _tip() -> Html:
-    marker = element(
-        "marker",
-        element("path", class_="tip", d="M0 0L8 4L0 8z"),
-        id="tip",
-        orient="auto",
-        viewBox="0 0 8 8",
-        refX=8,
-        refY=4,
-        markerWidth=8,
-        markerHeight=8,
-    )
-    return element("defs", marker)
-
-
-def _arrow(arrow: PlanArrow, line: str) -> Html:
-    return element(
-        "path",
-        d=line,
-        class_="arrow part" if arrow.is_part else "arrow",
-        marker_end="url(#tip)",
-    )
-
-
-def _box(
-    plan: ThreadPlan, box: PlanBox, context: PageContext, *, is_current: bool
-) -> Html:
-    style, words = _state(plan, box.topic)
-    style += " current" if is_current else ""
-    thread = plan.threads.get(box.topic)
-    name = plan.name(box.topic)
-    title = f"{name}: {thread.title}" if thread else name
-    parts = (
-        element("title", f"{one_line(title, _TITLE)} ({words})"),
-        element("rect", x=box.x, y=box.top, width=BOX_WIDTH, height=BOX_HEIGHT, rx=6),
-        element("text", one_line(name, _NAME), x=box.x + 10, y=box.top + 18),
-        element(
-            "text",
-            one_line(words, _STATE),
-            x=box.x + 10,
-            y=box.top + 34,
-            class_="state",
-        ),
-    )
-    if thread is None:
-        return element("g", *parts, class_=f"box {style}")
-    href = context.links.thread(box.topic)
-    return element("a", *parts, href=href, class_=f"box {style}")
-
-
-# --- the tree ---------------------------------------------------------------------
+def _state(plan: ThreadPlan, topic: str) -> str:
+    """The state of a thread for the viewer."""
+    if not plan.is_open(topic):
+        return "closed"
+    if plan.waits(topic):
+        return "waits"
+    return "ready" if plan.is_ready(topic) else "busy"
 
 
 class _Room:
