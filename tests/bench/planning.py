@@ -35,7 +35,9 @@ class PlanRows:
         return [
             Row(LIST, lambda: self._wc("list")),
             Row("wc ready, of these", lambda: self._wc("ready"), LIST, times(2)),
-            Row("wc why, of these", lambda: self._wc("why", last), LIST, times(2)),
+            Row(
+                "wc ready T, of these", lambda: self._wc("ready", last), LIST, times(2)
+            ),
         ]
 
     def _wc(self, *words: str) -> float:

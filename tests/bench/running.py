@@ -126,9 +126,9 @@ class RunRows:
         env = self._scratch.process("git", folder=folder).env
         git = ("git", "-C", folder)
         run(*git, "commit", "--quiet", "--allow-empty", "--message=Code", env=env)
-        lines = (f"- {topic}: Work @{holder}\n" for topic in self._topics)
-        plan = self._scratch.file(f"{place}/plan.md", "".join(lines))
-        self._wc(folder, "plan", plan, "--yes").seconds()
+        for topic in self._topics:
+            words = ("new", topic, "--title", "Work", "--to", holder, "--force")
+            self._wc(folder, *words).seconds()
         return folder
 
     def _wc(self, folder: str, *words: str) -> Process:

@@ -36,7 +36,7 @@ def test_an_argument_that_takes_several_words_says_so(name: str) -> None:
     declared = table.load(name)
     for param in declared.options.params() if declared is not None else ():
         # The words of these have an order, which their usage lines show.
-        if name in {"gate", "link", "unlink", "guidance", "config", "checklist"}:
+        if name in {"link", "unlink", "guidance", "config"}:
             continue
         if not param.flags and param.kind in {options.WORDS, options.CHANGES}:
             assert param.metavar.endswith("...")
@@ -88,8 +88,8 @@ def test_an_unknown_option_of_the_whole(quiet: Repo) -> None:
         (("handoff", "x", "Codex", "two", "words"), "wc handoff x Codex 'two words'"),
         (("say", "x", "y", "-t", "title"), "Too many arguments: y"),
         (("say", "x", "y", "-m", "title"), "Too many arguments: y"),
-        (("block", "x"), "Missing option '--by'."),
-        (("block", "x", "by", "y"), "Too many arguments: y"),
+        (("move", "x"), "Missing option '--branch'."),
+        (("move", "x", "branch", "y"), "Too many arguments: y"),
         (("rename", "x"), "Missing argument 'NEW'."),
         (("config", "foo"), "wc config has no action 'foo'."),
     ],

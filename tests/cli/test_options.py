@@ -189,7 +189,6 @@ BARE = [
     ("answer", ["auth", "2", "Yes"], {"question": "2", "message": ("Yes",)}),
     ("answer", ["auth", "Yes"], {"question": "", "message": ("Yes",)}),
     ("answer", ["auth", "2 of them"], {"question": "", "message": ("2 of them",)}),
-    ("block", ["ui", "api"], {"topic": "ui", "by": "api"}),
     ("move", ["auth", "main"], {"branch": "main"}),
     ("updates", ["3h"], {"since": "3h"}),
     ("take", ["auth", "why"], {"reason": ("why",)}),

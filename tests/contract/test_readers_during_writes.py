@@ -130,7 +130,7 @@ def test_a_ball_on_its_way_is_never_missed(repo: Repo) -> None:
     content = old.read_bytes()
     reader = StoreReader(str(repo.store))
     around = Surroundings(("main",), names.parse("zed"))
-    source = LineSource(reader, None, None, around, 0)
+    source = LineSource(reader, None, None, around)
     ended = threading.Event()
 
     def pass_on() -> None:

@@ -23,7 +23,6 @@ from wc_core.base import ulid
 from wc_core.base.layout import Layout
 from wc_core.base.names import Directory, parse
 from wc_core.ledger.threads import codec, entryfields, folding, model
-from wc_core.ledger.threads.gates import GateChange
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.linerefs import LineRef
 from wc_core.ledger.threads.model import (
@@ -122,7 +121,7 @@ KNOWN_KEYS = frozenset(
             kind="note", severity="low", asks="x", answers="y",
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
-            gates=(GateChange("add"),), outcome="approved",
+            outcome="approved",
             approved_commit="a" * 40,
             landing=Landing("main", "b", "t", "c"),
             line_refs=(LineRef("x", 1, 1),),
@@ -164,18 +163,19 @@ item_ids = st.lists(
 # Ids of the entries of a log, so that later ones change what earlier ones added.
 step_ids = st.builds("{}.{}".format, st.integers(0, 3).map(entry_id), st.just(1))
 gate_changes = st.lists(
-    st.builds(
-        GateChange,
-        st.just("add"),
-        st.just(""),
-        st.sampled_from(("until", "pr", "new")),
-        words,
+    st.fixed_dictionaries(
+        {
+            "change": st.just("add"),
+            "kind": st.sampled_from(("until", "pr", "new")),
+            "value": words | st.just("2026-01-01T00:00:00.000Z"),
+        }
     )
-    | st.builds(
-        GateChange, st.sampled_from(("pass", "fail", "remove", "new")), step_ids
-    ),
+    | st.fixed_dictionaries(
+        {"change": st.sampled_from(("pass", "fail", "remove", "new")), "id": step_ids}
+    )
+    | st.just({"change": 5}),
     max_size=2,
-).map(tuple)
+)
 
 entries = st.builds(
     Entry,
@@ -215,9 +215,6 @@ entries = st.builds(
     approved_commit=st.sampled_from(("", "a" * 40, "b" * 64)),
     landing=st.just(NO_LANDING) | landings,
     line_refs=line_refs,
-    gates=st.lists(st.builds(GateChange, words, texts, texts, texts), max_size=2).map(
-        tuple
-    ),
     key=texts,
     reason=texts,
     kind=texts,
@@ -245,7 +242,7 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"items_added": references}),
     st.fixed_dictionaries({"items_checked": item_ids, "items_unchecked": item_ids}),
     st.fixed_dictionaries({"items_removed": item_ids}),
-    st.fixed_dictionaries({"gates": gate_changes}),
+    st.fixed_dictionaries({"extra": st.fixed_dictionaries({"gates": gate_changes})}),
     st.sampled_from((0, 1, 200_000, -1, "1")).map(lambda n: {"extra": {"budget": n}}),
     st.fixed_dictionaries({"outcome": st.sampled_from((*OUTCOMES, "later"))}),
     st.fixed_dictionaries(

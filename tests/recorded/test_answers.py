@@ -44,13 +44,11 @@ stats login
 inbox
 brief
 board
-why login
-why release
-why news
+ready login
+ready release
+ready news
 tree
 ready
-gate release
-checklist login
 read login --peek
 read login --commits
 read release --peek
@@ -115,12 +113,9 @@ set-status fresh IN_REVIEW
 tag fresh +new
 link fresh relates-to login
 unlink fresh relates-to login
-block fresh --by login
-checklist fresh add One Two
-check-off fresh 1
-gate fresh --human Pat
-gate imported --pass 1
-plan -
+say login --tick 1
+ready imported --anyway
+set-status release OPEN
 amend fresh -m Fresher
 retract fresh
 move fresh --branch fresh
@@ -145,7 +140,6 @@ list
 read fresher
 """
 FEEDS = {
-    "plan": b"- a: A\n- b: B (after a)\n",
     "import": b'{"id": "bd-2", "title": "Another", "status": "open"}',
 }
 FORMS: tuple[dict[str, Any], ...] = ({}, {"format": "json"})

@@ -9,7 +9,6 @@ gets the total of all others. A convenience: failures are left to the next time.
 from __future__ import annotations
 
 import os
-import time
 
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.attention.notify import targets
@@ -72,8 +71,7 @@ def _write(
     from wc_core.attention.inbox.view import InboxOwner, store_counts  # see above
 
     roots = {store.root for store in chosen_stores(stores, (), personal.left_out, env)}
-    now_ms = time.time_ns() // 1_000_000
-    counts = store_counts(stores, InboxOwner(env, is_person=True), now_ms)
+    counts = store_counts(stores, InboxOwner(env, is_person=True))
     waiting = {c.store.root: c.waiting for c in counts if c.store.root in roots}
     for count in counts:
         number = sum(waiting.values()) - waiting.get(count.store.root, 0)

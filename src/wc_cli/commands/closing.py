@@ -9,7 +9,6 @@ from wc_cli.commands.writing import (
     saved_entry,
     write_entry,
 )
-from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import body, receipts
 from wc_cli.run.options import command, flag, text
 from wc_core.base.errors import InvalidInputError
@@ -73,7 +72,7 @@ def _close(context: Context, options: CloseOptions, draft: Draft) -> None:
         # Check first: if the thread cannot be closed, nothing is written. On a retry,
         # the keys tell what was already written.
         if not options.key:
-            context.writer().check(closing, now_ms())
+            context.writer().check(closing)
         title = vocabulary.title(options.decision)
         kind = vocabulary.kind("decision")
         decision = Draft(options.topic, "ack", title, kind=kind)

@@ -37,11 +37,6 @@ _SECONDS = 60
 _WAKES = 2
 _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
 _PROTOCOL = "2025-11-25"
-_PLAN = """\
-- logout: Log out everywhere (after login)
-  - [ ] one button
-- docs: Tell the users (after logout)
-"""
 _ONLY_AGENTS_BRANCHES = """\
 #!/bin/sh
 while read old new ref; do
@@ -261,15 +256,16 @@ class _Story:
         say(self.look(textwrap.indent(words.rstrip("\n"), "  "), "2"))
 
     def _plan_the_next_pieces(self) -> None:
-        """Create threads from a markdown list. One of them waits for the thread."""
-        self._title(
-            "A plan is a list: threads that wait call nobody until they are ready"
-        )
-        with open(f"{self.app}/plan.md", "w", encoding="utf-8") as file:
-            file.write(_PLAN)
-        self._show(self.app, ["cat", "plan.md"], ["cat", "plan.md"])
-        self._wc("Claude Code", self.app, "plan", "plan.md", "--yes")
-        self._wc("Codex", self.fix, "why", "logout")
+        """Create two threads. One waits for the thread, the other for that one."""
+        self._title("Threads that wait for another call nobody until they are ready")
+        for topic, title, *more in (
+            ("logout", "Log out everywhere", "--body", "- [ ] one button"),
+            ("docs", "Tell the users"),
+        ):
+            other = "login" if more else "logout"
+            words = ["new", topic, "-m", title, *more, "--blocked-by", other]
+            self._wc("Claude Code", self.app, *words, "--to", "anyone")
+        self._wc("Codex", self.fix, "ready", "logout")
 
     def _edit_the_same_function(self) -> None:
         """Let both agents change the same lines, and one of them claim the file."""

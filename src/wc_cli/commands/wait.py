@@ -185,11 +185,8 @@ class _Waiting:
         return arrivals.awaiting(reader, viewer, topics, new=self._options.new)
 
     def _fetch(self, reader: StoreReader) -> None:
-        """Start a background fetch if it is due, and record a time gate that has
-        opened."""
+        """Start a background fetch if it is due."""
         rules = self.context.settings
-        if spawn.is_gate_due(reader.layout):
-            spawn.start(reader.layout, self.context.env)
         if (
             rules.sync == "background"
             and time.monotonic() - self._fetched_at > _FETCH_SECONDS

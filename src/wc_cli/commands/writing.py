@@ -14,6 +14,7 @@ from wc_cli.run.entries.commits import commit_id
 from wc_cli.run.entries.paths import repository_path
 from wc_cli.run.options import REQUIRED, Options, argument, command, flag, text, texts
 from wc_core.base.errors import FindingsError, InvalidInputError
+from wc_core.base.phrases import counted
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import (
@@ -28,6 +29,8 @@ from wc_core.ledger.threads.revisions import BARE_ACK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wc_cli.ledger.store.lockedthread import Receipt
     from wc_cli.run.context import Context
     from wc_core.ledger.threads.linerefs import LineRef
@@ -183,6 +186,9 @@ class ContributionOptions(
         "--status", "STATUS", f"Change the status: {_STATUSES}.", complete="status"
     )
     reopen: bool = flag("--reopen", help="Reopen a closed thread.")
+    tick: tuple[str, ...] = texts(
+        "--tick", "N", "Tick box N of the first entry's text; may be repeated."
+    )
     reason: str = text(
         "--reason",
         "TEXT",
@@ -371,8 +377,24 @@ def new(context: Context, options: NewOptions) -> None:
 def _contribution(context: Context, action: str, options: ContributionOptions) -> Draft:
     draft = _entry_draft(context, action, options)
     draft = options.with_outcome(draft)
+    if options.tick:
+        draft = _ticking(context, draft, options.tick)
     reason = vocabulary.reason(options.reason)
     return draft._replace(reopen=options.reopen, reason=reason)
+
+
+def _ticking(context: Context, draft: Draft, numbers: Sequence[str]) -> Draft:
+    """Return the draft with the items that it ticks, which are its title if it has
+    none."""
+    from wc_core.ledger.planning.checklists import numbered_items  # 1 ms, for ticks
+
+    state = context.reader.snapshot(context.reader.find(draft.topic)).state
+    items = list(numbered_items(state, numbers))
+    title = draft.title or f"Done: {'; '.join(item.text for item in items)}"
+    if len(title.encode()) > vocabulary.MAX_TITLE_BYTES:
+        title = f"Done: {counted(len(items), 'item')}"
+    ids = tuple(item.id for item in items)
+    return draft._replace(title=title, items_checked=ids)
 
 
 def _entry_draft(

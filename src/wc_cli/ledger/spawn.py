@@ -72,7 +72,7 @@ def start_if_due(
         due = age_of(layout.settling) > _RETRY_SECONDS
     else:
         moved = _is_moved(layout, follow)
-        due = is_gate_due(layout) or moved or _is_exchange_due(layout, rules)
+        due = moved or _is_exchange_due(layout, rules)
         due = due or _may_have_landed(layout)
     if due:
         with contextlib.suppress(WcError, OSError):
@@ -86,15 +86,6 @@ def _is_unsettled(layout: Layout) -> bool:
         return bool(names_in(layout.unsettled, layout.root))
     except WcError:
         return False
-
-
-def is_gate_due(layout: Layout) -> bool:
-    """Return whether a time gate has opened since the status files were written."""
-    if not os.path.isdir(layout.due):
-        return False
-    from wc_core.ledger.planning import duefiles  # 1 ms, for stores with such gates
-
-    return bool(duefiles.due_topics(layout, time.time_ns() // 1_000_000))
 
 
 def _may_have_landed(layout: Layout) -> bool:

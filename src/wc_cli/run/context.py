@@ -426,7 +426,7 @@ class Context:
         if not self.place.exists:
             self.first_contact()
             if not (self.place.exists or self.place.branch_exists):
-                self._store_writer(None).check(draft, now_ms())
+                self._store_writer(None).check(draft)
         return self.writer()
 
     def writer(self, *, renews: bool = True, is_asked: bool = False) -> StoreWriter:

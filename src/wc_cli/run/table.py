@@ -50,13 +50,7 @@ COMMANDS: dict[str, Command] = {
     "tag": Command("commands.labels:tag", WRITING, agents=True),
     "link": Command("commands.plan.links:link", WRITING, agents=True),
     "unlink": Command("commands.plan.links:unlink", WRITING, agents=True),
-    "block": Command("commands.plan.links:block", WRITING, agents=True),
-    "checklist": Command("commands.plan.checklists:checklist", WRITING, agents=True),
-    "check-off": Command("commands.plan.checklists:check_off", WRITING, agents=True),
-    "plan": Command("commands.plan.plans:plan", WRITING, agents=True),
-    "gate": Command("commands.plan.gates:gate", WRITING),
     "ready": Command("commands.plan.readiness:ready", READING, agents=True),
-    "why": Command("commands.plan.readiness:why", READING, agents=True),
     "tree": Command("commands.plan.readiness:tree", READING, agents=True),
     "brief": Command("commands.brief:brief", READING, agents=True),
     "inbox": Command("commands.repository.inbox:inbox", READING),
@@ -148,6 +142,12 @@ INSTEAD = {
     "web": "wc-observe web",
     "serve": "wc-observe --transport http",
     "mcp": "wc install",
+    "plan": "wc new TOPIC --blocked-by OTHER",
+    "block": "wc link TOPIC waits-for OTHER",
+    "why": "wc ready TOPIC",
+    "gate": "wc ready TOPIC",
+    "checklist": "wc new TOPIC --body '- [ ] a step'",
+    "check-off": "wc say TOPIC --tick N",
 }
 
 # Words that may mean a command of ours. `wc` leaves them to the system's program, which

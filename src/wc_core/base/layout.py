@@ -366,14 +366,8 @@ class Layout(NamedTuple):
         return f"{self.local}/unlanded.json"
 
     @property
-    def due(self) -> str:
-        """The folder with a file for each time gate, see
-        `wc_core.ledger.planning.duefiles`."""
-        return f"{self.local}/due"
-
-    @property
     def approved_commands(self) -> str:
-        """The gate commands that may run on this machine: a SHA-256 for each."""
+        """The commands that may run on this machine: a SHA-256 for each."""
         return f"{self.local}/approved-commands"
 
     @property

@@ -139,7 +139,7 @@ def local(moment_ms: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment_ms // 1000))
 
 
-# As `wc_core.ledger.planning.gates.words` writes the time of a gate.
+# As older versions wrote the time of a gate.
 _UTC_TIME = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d(?:\.\d+)?)?Z")
 
 

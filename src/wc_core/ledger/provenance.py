@@ -144,13 +144,15 @@ class Provenance:
 
 def causes(thread: Thread, since: str) -> Iterator[Entry]:
     """Yield the entries because of which a move waits for someone: the one with the id
-    ``since``, and those after it that have opened or unblocked the thread, passed a
-    gate, or removed what it waited for."""
+    ``since``, and those after it that have opened or unblocked the thread, or
+    removed what it waited for."""
     status, is_later = OPEN, False
+    # A later time opens such a gate.
+    has_timed_gate = any(gate.is_timed for gate in thread.state.gates)
     for entry in thread.entries:
         is_opened = bool(entry.status) and entry.status != status
         is_opened = is_opened and status in {CLOSED, BLOCKED}
-        is_opened = is_opened or entry.may_release
+        is_opened = is_opened or has_timed_gate or entry.may_release
         if entry.id == since or (is_later and is_opened):
             yield entry
         status = entry.status or status

@@ -9,7 +9,6 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.base.text import clean, one_line, whole_number
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning.checklists import lines as item_lines
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.remarks import wording
 from wc_core.ledger.remarks.references import code_words, references
@@ -223,7 +222,6 @@ def _thread_lines(store: OpenStore, thread: Thread) -> str:
     ]
     if state.items:
         lines.append(f"checklist: {progress(state.items)}")
-        lines += [word(line, _ITEM_WIDTH) for line in item_lines(state.items, _ITEMS)]
     if state.forked:
         heads = ", ".join(word(head) for head in state.heads)
         lines.append(f"forked: two parallel histories, ending in {heads}")

@@ -56,7 +56,7 @@ def caller_inbox(call: Call, limit: int) -> CallerInbox:
         return CallerInbox(_served_inbox(call, limit), origin)
     owner = InboxOwner(call.env, Asked(client=call.client))
     stores = known_stores(call.folder, call.env)
-    answer = inbox(stores, owner, call.now_ms(), limit)
+    answer = inbox(stores, owner, limit)
     return CallerInbox(answer, origin)
 
 
@@ -69,7 +69,7 @@ def _served_inbox(call: Call, limit: int) -> Inbox:
         place = InboxStore(reachable.name, "", "", is_current=True)
         try:
             store = open_store(reachable.call)
-            waiting = waiting_threads(store.reader, store.viewer, call.now_ms())
+            waiting = waiting_threads(store.reader, store.viewer)
             threads = sorted(waiting, key=lambda thread: thread[:2])
         except WcError as error:
             unreadable.append(place._replace(problem=error.message))
@@ -92,7 +92,7 @@ def _graph_inbox(call: Call, graph: GraphReader, limit: int) -> Inbox:
     allowed = everywhere.allowed_repositories(call)
     names = waiting.repositories(graph)
     viewer = everywhere.caller_viewer(call)
-    items = waiting.waiting_items(graph, viewer, call.now_ms(), allowed)
+    items = waiting.waiting_items(graph, viewer, allowed)
     places = _places(call)
     owner = InboxOwner(call.env, Asked(client=call.client))
     stores = {

@@ -30,7 +30,7 @@ def plan_page(store: OpenStore, context: PageContext, topic: str) -> WebPage:
     Raises NotFoundError for a thread that does not exist.
     """
     topic = store.reader.find(topic) if topic else ""
-    plan = planning.plan_of(store.overview.rows(), context.now_ms)
+    plan = planning.plan_of(store.overview.rows())
     tree = planning.tree_of(plan, topic)
     head = _topic_head(plan, topic, context) if topic else _plan_head(plan, tree)
     main = joined(

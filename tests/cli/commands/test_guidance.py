@@ -37,13 +37,7 @@ RUNS: dict[str, str] = {
     "tag": "tag own{n} +urgent",
     "link": "link own{n} waits-for other",
     "unlink": "unlink own{n} other",
-    "block": "block own{n} --by other",
-    "checklist": "checklist own{n} add Step",
-    "check-off": "check-off own{n} 1",
-    "gate": "gate own{n} --pr 1",
-    "plan": "plan plan{n}.md --yes",
     "ready": "ready",
-    "why": "why own{n}",
     "tree": "tree",
     "brief": "brief",
     "wait": "wait other --timeout 5",
@@ -75,7 +69,6 @@ BEFORE = {
     "answer": "ask own{n} --to Codex --force --title Why",
     "release": "claim file{n}.py",
     "unlink": "link own{n} waits-for other",
-    "check-off": "checklist own{n} add Step",
 }
 
 

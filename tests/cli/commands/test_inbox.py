@@ -300,7 +300,7 @@ def test_without_status_files_the_threads_are_read(app: Repo, shop: Repo) -> Non
     start(shop, "asked", *CODEX)
     shop.ok("ask", "asked", "--to", "Pat", "--title", "Why?", *CODEX)
     start(shop, "waits", "--to", "Pat", *CODEX)
-    shop.ok("block", "waits", "--by", "ball")
+    shop.ok("link", "waits", "waits-for", "ball")
     before = facts(app.json("inbox"))
     assert before == [("input_required", "shop", "asked"), ("my_move", "shop", "ball")]
     shutil.rmtree(shop.store / ".local/status")

@@ -76,7 +76,8 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
         },
         "list --mine": _topics(app.json("list", "--mine", env=env)["threads"]),
         "ready": _topics(app.json("ready", "--mine", env=env)["threads"]),
-        "why": {t for t in every if app.json("why", t, env=env)["ready"]} | {*landings},
+        "why": {t for t in every if app.json("ready", t, env=env)["ready"]}
+        | {*landings},
         "whose": {topic for topic, row in whose.items() if row["mine"]},
         "inbox": _topics(items),
         "brief": _topics([*balls, *brief["questions"]]),
@@ -273,27 +274,16 @@ def test_a_list_has_branches_looked_at_that_git_has_moved(
         time.sleep(0.1)
 
 
-def test_what_has_landed_elsewhere_waits_for_no_one(
-    branches: Branches, tmp_path: Path
-) -> None:
+def test_what_has_landed_elsewhere_waits_for_no_one(branches: Branches) -> None:
     app = branches.app
     topics = ("squashed", "fetched", "deleted", "dropped", "newer", "rebased")
     for topic in topics:
         branches.begin(topic)
         app.ok("done", topic, "--approve")
     expected = dict.fromkeys(topics, "land")
-    # No commits of its own, and a pull request that was found to be merged.
+    # No commits of its own.
     branches.begin("empty", commits=0)
-    branches.begin("pulled")
-    app.ok("ack", "pulled", "-m", "Opened it", "--pr", "12")
-    app.ok("gate", "pulled", "--pr", "12")
-    gh = tmp_path / "gh"
-    gh.write_text('#!/bin/sh\necho \'{"state": "MERGED"}\'\n')
-    gh.chmod(0o755)
-    path = f"{tmp_path}:{app.machine.env['PATH']}"
-    app.ok("gate", "check", "pulled", env={"PATH": path})
-    for topic in ("empty", "pulled"):
-        assert "next:" not in app.ok("done", topic, "--approve").out
+    assert "next:" not in app.ok("done", "empty", "--approve").out
     branches.look(**expected)
 
     # The same content by another commit, here, or at the remote as last fetched.

@@ -17,9 +17,6 @@ SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 UPKEEP = (
     ("tag", "login", "+later"),
     ("set-status", "login", "BLOCKED"),
-    ("checklist", "login", "add", "Write tests"),
-    ("check-off", "login", "1"),
-    ("gate", "login", "--until", "2126-12-24"),
     ("rename", "login", "signin"),
     ("ack", "login"),
     ("handoff", "login", "--to", "Codex"),
@@ -35,7 +32,6 @@ def repo(machine: Machine) -> Here:
     for upkeep in UPKEEP:
         repo.ok(*upkeep)
     repo.ok("set-status", "login", "OPEN")
-    repo.ok("gate", "login", "--remove", "1")
     return repo
 
 

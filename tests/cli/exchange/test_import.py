@@ -220,7 +220,7 @@ def test_issues_of_beads_become_threads_with_links(repo: Here, tmp_path: Path) -
     threads = {item["topic"]: item for item in repo.json("list", "--all")["threads"]}
     assert threads["bd-1"]["ball"] == "bob"
     assert threads["bd-3"]["status"] == "CLOSED"
-    assert "bd-1" in repo.ok("why", "bd-2").out
+    assert "bd-1" in repo.ok("ready", "bd-2").out
     first, *_ = entries(repo, "bd-1")
     assert first["timestamp"] == "2025-11-01T09:00:00.500Z"
     assert "Two tables.\n\n## design\n\nThird form." in first["body"]

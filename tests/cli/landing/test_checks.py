@@ -17,8 +17,8 @@ import pytest
 from tests import amounts
 from tests.cli.landing.story import approve, change, head, line_of, login, work
 from wc_cli.agents.landing import lander
+from wc_cli.edits.landing import programs
 from wc_cli.edits.landing.checking import CheckPlace, CheckResult
-from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.store import locks
 from wc_core.base import processes
 from wc_core.base.layout import Layout
@@ -93,7 +93,7 @@ def test_others_may_land_while_a_person_is_asked(here: Here) -> None:
     os.close(ours)
     os.close(theirs)
     assert (process.returncode, out[:15]) == (0, "login: landed o")
-    assert gatechecks.is_approved(layout, gatechecks.LAND_CHECK, "true")
+    assert programs.is_approved(layout, "true")
 
 
 def test_a_landing_that_finds_another_one_says_which(
@@ -114,9 +114,7 @@ def test_no_check_is_approved_if_nothing_can_land(here: Here) -> None:
     ask_for(here, "true")
     assert "it is not approved" in here.fails(4, "land", "login", "--yes")
     assert "Nothing is ready" in here.ok("land", "--all", "--yes").err
-    assert not gatechecks.is_approved(
-        Layout(str(here.store)), gatechecks.LAND_CHECK, "true"
-    )
+    assert not programs.is_approved(Layout(str(here.store)), "true")
 
 
 def test_it_runs_on_what_would_land_and_nowhere_else(here: Here) -> None:
@@ -264,7 +262,7 @@ def test_its_processes_end_with_it(
     pids = tmp_path / "pids"
     command = f"{LEFT[name].replace('PIDS', str(pids))}; {end}"
     started = time.monotonic()
-    outcome = gatechecks.run_command(command, str(tmp_path), os.environ, 1)
+    outcome = programs.run_command(command, str(tmp_path), os.environ, 1)
     assert time.monotonic() - started < amounts.patience(20)
     assert outcome.output.partition("\n")[0] == ending
     assert outcome.output.endswith("    done") == (end == "echo done")

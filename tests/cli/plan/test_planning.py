@@ -45,7 +45,6 @@ def waits(repo: Here) -> dict[str, list[str]]:
         (("link", "ui", "depends_on", "api"), "ui waits for api"),
         (("link", "ui", "BLOCKED-BY", "api"), "ui waits for api"),
         (("link", "api", "blocks", "ui"), "ui waits for api"),
-        (("block", "ui", "--by", "api"), "ui waits for api"),
         (("link", "ui", "child-of", "api"), "ui is part of api"),
         (("link", "api", "parent-of", "ui"), "ui is part of api"),
         (("link", "ui", "sidequest-of", "api"), "ui is a sidequest of api"),
@@ -82,9 +81,9 @@ def test_the_ball_stays_and_nothing_is_committed_to_for_others(repo: Here) -> No
         (("link", "ui", "waits-for", "api"), 4, "This link already exists"),
         (("unlink", "db", "api"), 4, "There is no such link"),
         (("unlink", "ui"), 2, "Two threads are needed"),
-        (("block", "ui", "--by", ","), 2, "names no thread"),
+        (("link", "ui", "waits-for", ","), 2, "names no thread"),
         (("new", "x", "--title", "T", "--blocked-by", "nowhere"), 3, "nowhere"),
-        (("why", "nowhere"), 3, "nowhere"),
+        (("ready", "nowhere"), 3, "nowhere"),
     ],
 )
 def test_what_is_refused(
@@ -159,20 +158,20 @@ def test_ready_is_what_may_be_begun(repo: Here) -> None:
     repo.ok("set-status", "db", "OPEN", *CODEX)
     assert ready(repo, *CODEX) == ["db"]
     for topic in ("db", "api", "ui"):
-        chain = repo.json("why", topic, *CODEX)
+        chain = repo.json("ready", topic, *CODEX)
         assert chain["ready"] == (topic in ready(repo, *CODEX))
         assert chain["ready"] == (chain["reasons"] == [])
 
 
-def test_why_tells_the_chain(repo: Here) -> None:
+def test_ready_tells_the_chain(repo: Here) -> None:
     repo.ok("link", "api", "waits-for", "db", *CODEX)
     repo.ok("link", "ui", "waits-for", "api", *CODEX)
-    assert repo.ok("why", "ui", *CODEX).out.splitlines() == [
+    assert repo.ok("ready", "ui", *CODEX).out.splitlines() == [
         "ui is not ready:",
         "  it waits for api",
         "    api: it waits for db, which is ready",
     ]
-    assert repo.ok("why", "db", *CODEX).out == "nothing: db is ready\n"
+    assert repo.ok("ready", "db", *CODEX).out == "nothing: db is ready\n"
 
 
 def test_the_prompt_and_the_brief_call_nobody_to_what_waits(repo: Here) -> None:

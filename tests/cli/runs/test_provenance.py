@@ -184,9 +184,15 @@ def test_a_pushed_name_is_none_of_ours(repo: Repo, name: str) -> None:  # noqa: 
 
 def test_a_pushed_gate_opens_nothing(repo: Repo) -> None:  # noqa: F811
     ask_for(repo, "login", "work done")
-    repo.ok("gate", "login", "--until", "3000-01-01")
+    change = {"change": "add", "kind": "until", "value": "3000-01-01T00:00:00.000Z"}
+    _append(repo, "login", action="gate", gates=[change])
+    repo.ok("doctor", "--repair")
     gate = repo.json("read", "login")["entries"][-1]["id"]
     _append(repo, "login", action="gate", gates=[{"change": "pass", "id": f"{gate}.1"}])
+    assert events(repo) == []
+    _append(
+        repo, "login", action="gate", gates=[{"change": "remove", "id": f"{gate}.1"}]
+    )
     assert events(repo) == []
     assert reasons(repo)["login"].startswith("its ball is not recorded as passed here")
 

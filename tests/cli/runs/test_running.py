@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from tests.cli.plan.test_older import set_budget
+from tests.cli.plan.test_older_budget import set_budget
 from tests.cli.runs.running import (
     FOUND,
     SECONDS,
@@ -347,7 +347,7 @@ def test_what_is_not_an_agents_move_is_left_alone(repo: Repo) -> None:
     repo.ok("new", "mine", "-m", "done")
     repo.ok("new", "free", "-m", "done", "--to", "anyone")
     ask_for(repo, "later", "done")
-    repo.ok("block", "later", "--by", "mine")
+    repo.ok("link", "later", "waits-for", "mine")
     ask_for(repo, "strange", "done")
     # As if it had come with the branch.
     (repo.private / "written/strange").unlink()

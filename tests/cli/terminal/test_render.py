@@ -367,16 +367,6 @@ def test_a_tree_has_branches_on_a_terminal(repo: Repo) -> None:
     ]
 
 
-def test_the_time_of_a_gate_is_local_on_a_terminal(repo: Repo) -> None:
-    repo.ok("new", "login", "-m", "Log in")
-    repo.ok("gate", "login", "--until", "5h")
-    for words in (["gate", "login"], ["why", "login"], ["list"]):
-        assert re.search(r"\d\d:\d\d(:\d\d\.\d+)?Z", repo.ok(*words).out)
-        shown = "\n".join(_on_terminal(repo, 200, "dumb", *words))
-        assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", shown), shown
-        assert not re.search(r"\d\dZ", shown)
-
-
 def test_a_long_title_is_shown_once(repo: Repo) -> None:
     title = "A title that is long enough to be seen twice"
     repo.ok("new", "login", "-m", title, "-m", "The text of it.")

@@ -115,15 +115,6 @@ def harvest(play: Play) -> Iterator[None]:
     play.ok("harvest")
 
 
-def gate(play: Play) -> Iterator[None]:
-    """What both knew before, and what they could not begin before its time."""
-    for topic, holder in BALLS.items():
-        play.ok("new", topic, "--title", "T", "--to", holder, *CODEX)
-        play.pat.ok("read", topic, "--as", holder)
-        play.ok("gate", topic, "--until", "4s", *CODEX[:2])
-    yield
-
-
 def unblocked(play: Play) -> Iterator[None]:
     play.ok("new", "first", "--title", "T", "--to", "anyone", *CODEX)
     for topic, holder in BALLS.items():
@@ -147,7 +138,7 @@ def answered(play: Play) -> Iterator[None]:
         play.ok("say", topic, *words, *CODEX)
 
 
-ROADS = (write, sync, watch, fetch, harvest, gate, unblocked, answered)
+ROADS = (write, sync, watch, fetch, harvest, unblocked, answered)
 
 
 @pytest.mark.parametrize("road", ROADS)

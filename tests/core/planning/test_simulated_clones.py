@@ -1,4 +1,4 @@
-"""Clones that link, unlink, close, rename and gate threads apart from each other: once
+"""Clones that link, unlink, close, rename and stop threads apart from each other: once
 they have exchanged everything, each has the same plan."""
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import entry, relaxed
 from wc_core.base.names import FREE, MINE
+from wc_core.ledger.planning.older import release, stopped_by_older
 from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.ledger.threads import folding
 from wc_core.ledger.threads.folding import in_order
-from wc_core.ledger.threads.gates import GateChange
 from wc_core.ledger.threads.model import CLOSED, Entry, Link, State
 
 TOPICS = ("a", "b", "c", "d", "e")
 CLONES = 3
-HOUR = 3_600_000
-GATES = (
-    GateChange("add", kind="human", value="Pat"),
-    GateChange("add", kind="until", value="1970-01-01T02:00:00.000Z"),
-)
+GATES = [
+    {"change": "add", "kind": "human", "value": "Pat"},
+    {"change": "add", "kind": "until", "value": "1970-01-01T02:00:00.000Z"},
+]
 
 
 class Step(NamedTuple):
@@ -63,9 +62,9 @@ class Clone:
         own = (item for item in self.entries.values() if item.topic == topic)
         return folding.fold(topic, in_order(own))
 
-    def plan(self, now_ms: int = HOUR) -> ThreadPlan:
+    def plan(self) -> ThreadPlan:
         states = [self.state(topic) for topic in TOPICS]
-        return ThreadPlan((_planned(state) for state in states), now_ms)
+        return ThreadPlan(_planned(state) for state in states)
 
     def act(self, number: int, step: Step) -> None:
         state = self.state(step.topic)
@@ -88,8 +87,8 @@ def _fields(state: State, step: Step) -> dict[str, object]:
     if step.act == "rename":
         return {"new_topic": f"{step.topic}-{step.target}"}
     if step.act == "gate":
-        return {"gates": GATES}
-    return {"gates": tuple(GateChange("pass", gate.id) for gate in state.gates)}
+        return {"extra": {"gates": GATES}}
+    return {"extra": release(state)}
 
 
 def _planned(state: State) -> PlannedThread:
@@ -102,7 +101,7 @@ def _planned(state: State) -> PlannedThread:
         ball=state.ball,
         ownership=ownership,
         links=state.links,
-        gates=state.gates,
+        stop=stopped_by_older(state.gates, state.updated_at),
     )
 
 
@@ -147,6 +146,6 @@ def test_nothing_waits_for_itself(steps: list[Step]) -> None:
             clone.act(number, step)
     rows = {topic: _planned(clone.state(topic)) for topic in TOPICS}
     while rows_open := [row for row in rows.values() if row.status != CLOSED]:
-        ready = ThreadPlan(rows.values(), HOUR).ready()
+        ready = ThreadPlan(rows.values()).ready()
         assert ready, rows_open
         rows[ready[0]] = rows[ready[0]]._replace(status=CLOSED)

@@ -9,7 +9,8 @@ import pytest
 
 from tests.core.strategies import entry
 from wc_core.ledger.threads import entryfields, folding
-from wc_core.ledger.threads.gates import ADD, HUMAN, Gate, GateChange
+from wc_core.ledger.threads.boxes import with_ticks
+from wc_core.ledger.threads.gates import Gate
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
     NO_REVIEW,
@@ -107,9 +108,63 @@ def test_items_have_the_id_of_their_entry_and_their_position() -> None:
     assert after(added, checked, removed).items == (done,)
 
 
-def test_a_gate_has_the_id_of_its_entry() -> None:
-    added = entry(1, PAT, gates=(GateChange(ADD, kind=HUMAN, value=PAT),))
-    assert after(added).gates == (Gate(f"{added.id}.1", HUMAN, PAT, PAT),)
+def test_a_gate_of_an_older_version_has_the_number_of_its_entry() -> None:
+    changes = [{"change": "add", "kind": "human", "value": PAT}]
+    added = entry(1, PAT, extra={"gates": changes})
+    gate = Gate(f"{added.id}.1", "1")
+    assert after(entry(0), added).gates == (gate,)
+    assert gate.is_closed(added.at)
+    passed = entry(2, PAT, extra={"gates": [{"change": "pass", "id": gate.id}]})
+    assert not after(entry(0), added, passed).gates[0].is_closed(passed.at)
+    removed = entry(2, PAT, extra={"gates": [{"change": "remove", "id": gate.id}]})
+    assert after(entry(0), added, removed).gates == ()
+
+
+@pytest.mark.parametrize(
+    "changes", ["x", [5], [{"id": "x"}], [{"change": "add", "value": 5}], [{}]]
+)
+def test_gates_of_another_shape_stop_nothing(changes: object) -> None:
+    assert after(entry(0, extra={"gates": changes})).gates == ()
+
+
+def test_a_gate_with_a_time_opens_with_a_later_entry() -> None:
+    change = {"change": "add", "kind": "until", "value": "2026-01-02T00:00:00.000Z"}
+    (gate,) = after(entry(0, extra={"gates": [change]})).gates
+    assert gate.is_closed("2026-01-01T23:00:00Z")
+    assert not gate.is_closed("2026-01-02T01:00:00+01:00")
+    assert gate.is_closed("once")
+
+
+STEPS = """\
+- [ ] one
+  * [x] two
+```
+- [ ] three
+```
+- [] four
++ [ ] five"""
+
+
+def test_boxes_are_items_and_ticks_are_kept() -> None:
+    first = entry(0, PAT, body=STEPS)
+    tick = entry(1, CODEX, items_checked=(f"{first.id}#3", "unknown"))
+    state = after(first, tick)
+    assert [item.text for item in state.items] == ["one", "two", "five"]
+    assert [bool(item.checked) for item in state.items] == [False, True, True]
+    shown = with_ticks(STEPS, state.items)
+    assert shown == STEPS.replace("+ [ ] five", "+ [x] five")
+    amended = entry(2, PAT, action="amend", supersedes=first.id, body="- [ ] five")
+    assert [bool(item.checked) for item in after(first, tick, amended).items] == [True]
+    retracted = entry(2, PAT, action="retract", supersedes=first.id)
+    assert after(first, tick, retracted).items == ()
+
+
+def test_items_of_an_older_version_follow_the_text() -> None:
+    first = entry(0, PAT, body="- [ ] one")
+    added = entry(1, PAT, action="checklist", items_added=("two", "three"))
+    state = after(first, added, entry(2, PAT, items_checked=(f"{added.id}.2",)))
+    assert with_ticks("- [ ] one", state.items) == "- [ ] one\n\n- [ ] two\n- [x] three"
+    assert with_ticks("", state.items[1:]) == "- [ ] two\n- [x] three"
 
 
 def reviewed(*, ball: str | None = CODEX) -> list[Entry]:

@@ -108,7 +108,7 @@ def test_meta_shows_people_first_what_they_look_for() -> None:
         '"created_at":"2026-01-01T12:00:01Z","updated_by":"Codex (pat)",'
         '"branch":"fix","heads":["%s"],"participants":[["Codex (pat)",0]],'
         '"passes":[],"asker":"Codex (pat)","bounces":0,"first_id":"%s",'
-        '"first_by":"Codex (pat)"'
+        '"first_by":"Codex (pat)","boxes":true'
     ).replace("%s", entry_id(1))
 
 

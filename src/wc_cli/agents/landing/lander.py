@@ -25,7 +25,6 @@ from wc_cli.edits.landing.publishing import (
 from wc_cli.edits.landing.sending import RemoteBase, RemoteMovedError
 from wc_cli.edits.radar import merges
 from wc_cli.ledger.branch.git import GitError
-from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import lockowners, locks
 from wc_cli.run.entries import receipts
 from wc_core.base.errors import (
@@ -336,7 +335,7 @@ class Lander:
         """Raise a WcError if the thread could not be told: a rule is against it."""
         state = self.context.reader.snapshot(record.topic).state
         draft = returning.landed_draft(state, record)
-        self.context.writer().check(draft, now_ms())
+        self.context.writer().check(draft)
 
     def _told(self, record: LandingRecord) -> LandingResult:
         """Write that a branch has landed, unless that is known, and forget the record.

@@ -35,7 +35,6 @@ from wc_core.ledger.git import discovery, seats
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.planning import duefiles
 from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
@@ -55,8 +54,7 @@ EVENT = "wake"
 _HOOK_SECONDS = 1.5
 _GOES_ON_NS = 2_000_000_000
 _INPUT_SECONDS = 5.0
-# Time gates open without a change in the store's files.
-_GATE_SECONDS = 60.0
+_RETRY_SECONDS = 60.0
 # How often to look for a store that git does not know, such as one in the tree.
 _STORE_SECONDS = 60.0
 # A waiter's file has room for this many.
@@ -185,7 +183,7 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     except WcError:
         status, again_ms = (
             None,
-            _GATE_SECONDS * 1000,
+            _RETRY_SECONDS * 1000,
         )  # the store is being replaced, say
     if status is not None:
         _end(status)
@@ -320,23 +318,15 @@ def _seat_files(context: Context) -> list[str]:
 
 
 def _next_look(context: Context, layout: Layout) -> float:
-    """The seconds until a fetch is due or a time gate may open. Starts what is due
-    now."""
+    """The seconds until a fetch is due. Starts what is due now."""
     seconds = _MOST_SECONDS
     try:
         rules = context.settings
-        opens_ms = duefiles.next_ms(layout)
-        if opens_ms is not None:
-            seconds = _GATE_SECONDS
-            if opens_ms > now_ms():
-                seconds = min(seconds, (opens_ms - now_ms()) / 1000)
-            else:
-                spawn.start(layout, context.env)
         if rules.sync == "background":
             spawn.start_if_due(layout, rules, context.env)
             age = age_of(layout.sync_state)
             if rules.fetch_every and age < math.inf:
-                remaining = max(_GATE_SECONDS / 2, rules.fetch_every - age)
+                remaining = max(_RETRY_SECONDS / 2, rules.fetch_every - age)
                 seconds = min(seconds, remaining)
     except (WcError, OSError):
         pass  # a convenience; the next check tries again

@@ -25,9 +25,8 @@ from wc_cli.agents.landing.lander import (
 )
 from wc_cli.agents.landing.returning import SHORT
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.edits.landing import building
+from wc_cli.edits.landing import building, programs
 from wc_cli.edits.landing.sending import RemoteBase
-from wc_cli.ledger.plan import gatechecks
 from wc_cli.run.entries import landings
 from wc_cli.run.entries.receipts import start_settling
 from wc_cli.run.options import command, flag, text, words
@@ -76,9 +75,9 @@ HINTS: Mapping[str, str] = {
     REWRITTEN: "Review it again: wc review TOPIC. Then: wc say TOPIC --approve",
     STATUS: "Change its status: wc set-status TOPIC STATUS",
     BALL: "Take the ball: wc take TOPIC --reason '…'",
-    WAITS: "See what it waits for: wc why TOPIC",
-    PARTS: "See what it waits for: wc why TOPIC",
-    GATE: "See what it waits for: wc why TOPIC",
+    WAITS: "See what it waits for: wc ready TOPIC",
+    PARTS: "See what it waits for: wc ready TOPIC",
+    GATE: "See what it waits for: wc ready TOPIC",
     BRANCH_MISSING: "Name its branch: wc move TOPIC --branch BRANCH",
     UNRELATED: "Put it on the base branch first: git rebase --root --onto BRANCH",
     HAS_LANDED: "Remove its worktree and branch: wc land TOPIC --clean",
@@ -443,7 +442,7 @@ def _offer_check(
     at a terminal, if a branch could land. Raises ConflictError if a person refuses."""
     line = context.settings.land_check
     is_asked = not options.json and sys.stdin.isatty() and sys.stderr.isatty()
-    if not line or gatechecks.is_approved(layout, gatechecks.LAND_CHECK, line):
+    if not line or programs.is_approved(layout, line):
         return
     if not (options.yes or is_asked) or context.process_agent:
         return
@@ -460,12 +459,12 @@ def _offer_check(
                 "The check was not approved, so nothing lands.",
                 "Change it: wc config set land.check '…'",
             )
-    gatechecks.approve(layout, gatechecks.LAND_CHECK, line)
+    programs.approve(layout, line)
 
 
 def _require_approval(layout: Layout, line: str) -> None:
     """Raise ConflictError if a check was not approved on this machine."""
-    if line and not gatechecks.is_approved(layout, gatechecks.LAND_CHECK, line):
+    if line and not programs.is_approved(layout, line):
         raise ConflictError(
             f"The check of this repository is not approved on this machine: "
             f"{_check_text(line)}.",

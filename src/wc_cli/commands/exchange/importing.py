@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from wc_core.reading.exchange.imports import ImportedThread
 
 _HOLDER = "wc import"
-_MARKDOWN = "markdown"
 
 
 class ImportOptions(SpeakerOptions):
@@ -30,20 +29,17 @@ class ImportOptions(SpeakerOptions):
     twice."""
 
     files: tuple[str, ...] = words("FILE...", "The files; '-' reads standard input.")
-    format: str = text("--format", "FORMAT", "watercooler, beads, github or markdown.")
+    format: str = text("--format", "FORMAT", "watercooler, beads or github.")
     dry_run: bool = flag("--dry-run", help="Only show what it would add.")
 
 
 @command(ImportOptions)
 def import_files(context: Context, options: ImportOptions) -> None:
     """Import threads."""
-    if _is_markdown(options):
-        _import_list(context, options)
-        return
     if options.format and options.format not in imports.FORMATS:
         raise InvalidInputError(
             f"{one_line(options.format)!r} is not a format.",
-            f"Choose one of: {', '.join((*imports.FORMATS, _MARKDOWN))}",
+            f"Choose one of: {', '.join(imports.FORMATS)}",
         )
     threads = [item for path in options.files for item in _read(path, options.format)]
     # Everything is checked before anything is written.
@@ -70,34 +66,6 @@ def import_files(context: Context, options: ImportOptions) -> None:
         say(f"{topic}: {verb} {counted(count, 'entry', 'entries')}")
     if not counts:
         say("nothing to do: everything is already there")
-
-
-def _is_markdown(options: ImportOptions) -> bool:
-    """Whether the files are markdown lists, as `wc plan` accepts."""
-    if options.format:
-        return options.format == _MARKDOWN
-    return all(path.casefold().endswith((".md", ".markdown")) for path in options.files)
-
-
-def _import_list(context: Context, options: ImportOptions) -> None:
-    """Create threads from a markdown list."""
-    from wc_cli.commands.plan import plans  # 3 ms, only for lists
-
-    if len(options.files) > 1:
-        raise InvalidInputError(
-            "A markdown list cannot be imported together with other files.",
-            "Import the files one by one.",
-        )
-    values = {
-        **{param.name: param.default for param in plans.PlanOptions.params()},
-        "as_name": options.as_name,
-        "seat": options.seat,
-        "json": options.json,
-        "file": options.files[0],
-        "yes": not options.dry_run,
-        "dry_run": options.dry_run,
-    }
-    plans.plan.run(context, plans.PlanOptions(values))
 
 
 def _read(path: str, form: str) -> list[ImportedThread]:

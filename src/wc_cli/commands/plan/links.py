@@ -1,4 +1,4 @@
-"""``wc link``, ``wc unlink`` and ``wc block``: relations between threads."""
+"""``wc link`` and ``wc unlink``: relations between threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
 from wc_cli.ledger.plan import batch, linking
 from wc_cli.run.entries.body import FILE_HINT, body_text
-from wc_cli.run.options import REQUIRED, argument, command, text, words
+from wc_cli.run.options import command, text, words
 from wc_cli.run.output import say
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import counted, quoted
@@ -45,15 +45,6 @@ class UnlinkOptions(WriteOptions):
     """Remove a link; without a verb, all links from B to A."""
 
     words: tuple[str, ...] = words("B [VERB] A", "As in wc link.")
-
-
-class BlockOptions(WriteOptions):
-    """Make a thread wait until others are closed."""
-
-    bare = ("by",)
-
-    topic: str = argument("TOPIC", "The thread that waits.", complete="topic")
-    by: str = text("--by", "TOPIC", "What it waits for: A or A,B.", default=REQUIRED)
 
 
 @command(LinkOptions)
@@ -102,13 +93,6 @@ def _link_many(context: Context, options: LinkOptions) -> None:
         present = len(links) - count
         skipped = f", {present} already present" if present else ""
         say(f"{counted(count, 'link')}{skipped}")
-
-
-@command(BlockOptions)
-def block(context: Context, options: BlockOptions) -> None:
-    """Make a thread wait for others."""
-    by = _names([options.by])
-    _link(context, options, [options.topic], kinds.BLOCKED_BY, by)
 
 
 @command(UnlinkOptions)

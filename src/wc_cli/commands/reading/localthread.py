@@ -129,7 +129,7 @@ def _whose_json(context: Context, state: State) -> dict[str, Any]:
 
 
 def _own_moves(context: Context, state: State) -> list[NextMove]:
-    return unlanded.own_moves(context.reader, context.viewer.holds, state, now_ms())
+    return unlanded.own_moves(context.reader, context.viewer.holds, state)
 
 
 def _whose_line(context: Context, state: State) -> str:
@@ -151,7 +151,7 @@ def _is_doubtful(state: State, since_ms: int) -> bool:
 
 def _move_text(context: Context, state: State) -> str:
     if state.status == CLOSED:
-        moves = unlanded.own_moves(context.reader, lambda _: True, state, 0)
+        moves = unlanded.own_moves(context.reader, lambda _: True, state)
         return f"closed, {_landing_text(context, moves)}"
     status = "" if state.status == OPEN else f" ({state.status})"
     own_tag = context.viewer.identity.own_tag

@@ -49,7 +49,7 @@ def inbox(context: Context, options: InboxOptions) -> None:
     """Show what needs the viewer."""
     owner = InboxOwner(context.env, context.asked, context.evidence.started_by)
     stores = _stores(context, options)
-    answer = inbox_views.inbox(stores, owner, now_ms(), options.limit)
+    answer = inbox_views.inbox(stores, owner, options.limit)
     _print_inbox(context, options, answer)
     printed_at = time.monotonic()
     mark = inbox_views.inbox_fingerprint(stores, owner) if options.watch else ()
@@ -60,7 +60,7 @@ def inbox(context: Context, options: InboxOptions) -> None:
         is_old = _is_drawn(options) and time.monotonic() - printed_at > _REDRAW_SECONDS
         if mark == before and not is_old:
             continue
-        fresh = inbox_views.inbox(stores, owner, now_ms(), options.limit)
+        fresh = inbox_views.inbox(stores, owner, options.limit)
         if fresh != answer or is_old:
             answer, printed_at = fresh, time.monotonic()
             _print_inbox(context, options, answer)
@@ -88,7 +88,7 @@ def print_own_inbox(context: Context) -> None:
     stores = inbox_stores.known_stores(context.cwd, context.env)
     current = [store for store in stores if store.is_current]
     owner = InboxOwner(context.env, context.asked, context.evidence.started_by)
-    answer = inbox_views.inbox(current, owner, now_ms())
+    answer = inbox_views.inbox(current, owner)
     say(_text(context, answer))
     if not answer.counts and not answer.unreadable:
         remark(no_threads_text(context))

@@ -6,15 +6,14 @@ import os
 import shutil
 import time
 
+from wc_cli.edits.landing import programs
 from wc_cli.ledger.branch.checkouts import path_options
 from wc_cli.ledger.branch.git import Git, GitError
-from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.store import durable
 from wc_core.base.errors import StorageError
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.repository import CHECK_REASON
-from wc_core.ledger.threads.gates import PASS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +51,9 @@ class CheckPlace:
         Raises StorageError if that cannot be made."""
         with self._worktree(commit) as folder:
             started = time.monotonic()
-            outcome = gatechecks.run_command(command, folder, self._env, seconds)
+            outcome = programs.run_command(command, folder, self._env, seconds)
         took = time.monotonic() - started
-        return CheckResult(outcome.outcome == PASS, outcome.output, took)
+        return CheckResult(outcome.is_passed, outcome.output, took)
 
     @contextlib.contextmanager
     def _worktree(self, commit: str) -> Iterator[str]:

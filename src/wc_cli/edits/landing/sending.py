@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import itertools
 
+from wc_cli.edits.landing import programs
 from wc_cli.ledger.branch.git import Git, GitError, GitTimeoutError
-from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.sync import ssh
 from wc_core.base.errors import (
     ConflictError,
@@ -219,7 +219,7 @@ class RemoteBase:
         folder = self.repository.top or self.repository.common
         view = ("pr", "view", branch, "--json", "number,url,state")
         try:
-            _, out, _ = gatechecks.run_github(view, folder, self.env)
+            _, out, _ = programs.run_github(view, folder, self.env)
         except NotFoundError:
             return PullRequest(0, self._address(branch, said))
         with contextlib.suppress(ValueError, TypeError, LookupError):
@@ -228,7 +228,7 @@ class RemoteBase:
                 return PullRequest(int(fields["number"]), str(fields["url"]))
         words = ("--head", branch, "--base", self.branch, "--title", title)
         create = ("pr", "create", *words, "--body", body)
-        code, out, err = gatechecks.run_github(create, folder, self.env)
+        code, out, err = programs.run_github(create, folder, self.env)
         addresses = _ADDRESS.findall(out)
         if code or not addresses:
             lines = err.strip().splitlines() or ["it said nothing"]

@@ -31,7 +31,6 @@ from wc_core.ledger.planning.landing import LandingBranches, counted_review
 from wc_core.ledger.planning.nextmoves import APPROVE, LAND, NextMove
 from wc_core.ledger.provenance import HERE, Provenance
 from wc_core.ledger.threads import counterparts, settings
-from wc_core.ledger.threads.gates import PASS, PR
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.lookup.index import overview
 from wc_core.people.identity import resolve
@@ -120,7 +119,7 @@ class _Branches:
             return ""
         thread, onto = self._reader.thread(topic), self._base.name
         branch = approved_branch(thread, onto)
-        if branch in {"", onto, BRANCH} or _is_merged(thread):
+        if branch in {"", onto, BRANCH}:
             return ""
         return repositories.branch_commit(self._repository, branch)
 
@@ -181,10 +180,3 @@ class _Branches:
         return any(
             self._directory.matches(name, parse(author)) for name in self._land_by
         )
-
-
-def _is_merged(thread: Thread) -> bool:
-    """Return whether a pull request of a thread was found to be merged."""
-    own = {str(number) for entry in thread.entries for number in entry.pr_refs}
-    gates = thread.state.gates
-    return any(g.kind == PR and g.outcome == PASS and g.value in own for g in gates)

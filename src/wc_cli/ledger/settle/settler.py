@@ -124,7 +124,6 @@ class Settler:
             if self.follower is not None:
                 self.follower.recover()
             self.upkeep.sweep()
-            self.upkeep.refresh_due()
         obstacle = self._complete_user_operation(patience)
         if obstacle:
             self.problems |= dict.fromkeys(["", *self.unsettled()], obstacle)

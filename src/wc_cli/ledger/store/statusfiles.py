@@ -52,8 +52,7 @@ class StatusFiles:
         """Write the status files of a thread and remove its outdated ones.
 
         ``before`` is the state that they show now; without it the files are looked up.
-        Time gates are evaluated now; see `Upkeep.refresh_due`. Returns whether anything
-        changed.
+        Returns whether anything changed.
         """
         self._note_cycles(state, before)
         view = self._view(state)
@@ -71,8 +70,6 @@ class StatusFiles:
         if before is None or state.names != before.names:
             changed += [self.local.write(path, b"") for path in alias_files(state)]
         changed += self._index_links(state, before)
-        if state.gates or (before is not None and before.gates):
-            self._note_end(state)
         if self._changes_plan(state, before):
             self.replanned.add(state.topic)
         if before is None or self._paths_by_name is not None:
@@ -183,18 +180,6 @@ class StatusFiles:
         for path in link_files(before) - new if before is not None else ():
             self.local.remove(path)
         return [self.local.write(path, b"") for path in sorted(new)]
-
-    def _note_end(self, state: State) -> None:
-        """Write when the next time gate of a thread opens,
-        `wc_core.ledger.planning.duefiles`."""
-        from wc_core.ledger.planning import duefiles  # 1 ms, for threads with gates
-
-        new = duefiles.end_file(state, _now_ms())
-        for path in duefiles.files_of(self.reader.layout, state.topic):
-            if path != new:
-                self.local.remove(path)
-        if new:
-            self.local.write(new, b"")
 
     def are_current(self, state: State) -> bool:
         """Return whether a thread has the right status files."""
@@ -320,7 +305,7 @@ class StatusFiles:
 
         if self.plan is not None and state.topic in self.plan.threads:
             return wait_words(self.plan, state.topic)
-        return waits_of(self.reader, state, _now_ms(), ignores_cycles=self.is_together)
+        return waits_of(self.reader, state, ignores_cycles=self.is_together)
 
 
 def _now_ms() -> int:

@@ -12,7 +12,7 @@ import time
 from wc_cli.ledger.store import durable, locks, olderlock, quarantine
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_cli.ledger.store.statusfiles import StatusFiles
-from wc_core.base.errors import Damage, NotFoundError, StorageError, WcError
+from wc_core.base.errors import Damage, StorageError, WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import file_name
 from wc_core.base.lean import contextlib
@@ -98,14 +98,14 @@ class Upkeep:
             return
         # They share a plan, which must be that of the threads as they are afterwards:
         # another process may change one of them, and write before this one.
-        plan = linkfiles.plan_around(self.reader, waiting, now_ms=_now_ms())
+        plan = linkfiles.plan_around(self.reader, waiting)
         for _ in range(_MOST_ROUNDS):
             self.status.plan = plan
             try:
                 self._write_status(waiting, holder)
             finally:
                 self.status.plan = None
-            current = linkfiles.plan_around(self.reader, waiting, now_ms=_now_ms())
+            current = linkfiles.plan_around(self.reader, waiting)
             if current.threads == plan.threads:
                 break
             plan = current
@@ -116,19 +116,6 @@ class Upkeep:
             with contextlib.suppress(WcError, OSError), self.lock(topic, holder):
                 state = self.reader.snapshot(topic).state
                 self.status.write(state, state)
-
-    def refresh_due(self) -> None:
-        """Write the status files of the threads with a time gate that has opened, and
-        of their parts."""
-        if not os.path.isdir(self.layout.due):
-            return
-        from wc_core.ledger.planning import duefiles  # 1 ms, for stores with such gates
-
-        for topic in duefiles.due_topics(self.layout, _now_ms()):
-            with contextlib.suppress(NotFoundError), self.lock(topic):
-                state = self.reader.snapshot(topic).state
-                self.status.write(state, state)
-                self.status.note_replanned(topic)
 
     def marker(self, topic: str) -> str:
         """The path of the marker of a thread that awaits settling."""

@@ -32,12 +32,12 @@ from wc_core.base.layout import (
     safe_name,
 )
 from wc_core.base.lean import contextlib
+from wc_core.base.names import OTHERS
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration.keys import NO_RULES
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE, NAMED, PLAIN
-from wc_core.ledger.planning.gates import ended_fields
 from wc_core.ledger.threads import aliases, codec, folding, model, moves
 from wc_core.ledger.threads.model import CLOSED, FREE, QUESTION, Entry
 from wc_core.ledger.threads.moves import Move
@@ -132,10 +132,10 @@ class StoreWriter:
         with contextlib.suppress(WcError, OSError):
             self.upkeep.local.note_writer(worktree, identity, key)
 
-    def check(self, draft: Draft, now_ms: int) -> None:
+    def check(self, draft: Draft) -> None:
         """Raise what `write` would raise now for an entry in an existing thread."""
         draft = self._addressed(draft)
-        self._decided(draft, lockedthread.read(self.reader, draft), now_ms)
+        self._decided(draft, lockedthread.read(self.reader, draft))
 
     def check_move(self, draft: Draft) -> None:
         """Raise what `write` would raise now whatever the text of the entry is: because
@@ -258,7 +258,7 @@ class StoreWriter:
             return self._judged(receipt._replace(topic=topic), draft, thread.state)
         if not thread.exists:
             self.upkeep.status.complete_names()
-        draft, move = self._decided(draft, thread, source.now_ms())
+        draft, move = self._decided(draft, thread)
         entry = self._entry(draft, move, thread, source)
         line = codec.to_line(entry, thread.state.entry_count)
         thread.check_room(len(line))
@@ -302,9 +302,7 @@ class StoreWriter:
             self.layout, entry.topic, line, by_person=is_by_person
         )
 
-    def _decided(
-        self, draft: Draft, thread: LockedThread, now_ms: int
-    ) -> tuple[Draft, Move]:
+    def _decided(self, draft: Draft, thread: LockedThread) -> tuple[Draft, Move]:
         """The complete draft, and its move. Raises ConflictError and others if it may
         not be written."""
         topic = draft.topic
@@ -319,7 +317,7 @@ class StoreWriter:
             self._check_rules(draft, move, thread)
         draft = draft._replace(topic=topic)
         if closes:
-            draft, notes = self._closing(draft, thread.state, now_ms)
+            draft, notes = self._closing(draft, thread.state)
             move = move._replace(notes=(*move.notes, *notes))
         return draft, move
 
@@ -365,9 +363,7 @@ class StoreWriter:
         )
         enforcing.check(planned, self.rules.rules)
 
-    def _closing(
-        self, draft: Draft, state: model.State, now_ms: int
-    ) -> tuple[Draft, list[str]]:
+    def _closing(self, draft: Draft, state: model.State) -> tuple[Draft, list[str]]:
         """The draft that closes a thread, and notes on threads that can begin then.
         Raises ConflictError if parts of the thread are open, unless forced."""
         if not os.path.isdir(self.layout.links):
@@ -375,9 +371,7 @@ class StoreWriter:
         from wc_core.ledger.planning import closing  # 2 ms, for stores with links
 
         draft = closing.checked(self.reader, draft, state)
-        return draft, closing.notes(
-            self.reader, state, self.author.identity.author, now_ms
-        )
+        return draft, closing.notes(self.reader, state, self.author.identity.author)
 
     def _flush_log(self, topic: str) -> None:
         """Flush a log whose writer may have died before doing so."""
@@ -414,11 +408,7 @@ class StoreWriter:
             tags_removed=draft.tags_removed,
             links_added=draft.links_added,
             links_removed=draft.links_removed,
-            items_added=draft.items_added,
-            items_removed=draft.items_removed,
             items_checked=draft.items_checked,
-            items_unchecked=draft.items_unchecked,
-            gates=draft.gates,
             outcome=draft.outcome,
             approved_commit=draft.approved_commit,
             landing=draft.landing,
@@ -439,18 +429,28 @@ class StoreWriter:
             asks=draft.asks,
             answers=draft.answers,
             extra={
-                **self._ended(draft, thread.state),
+                **self._released(draft, move, thread.state),
                 **({"note": dict(draft.note)} if draft.note else {}),
             },
         )
 
-    def _ended(self, draft: Draft, state: model.State) -> Mapping[str, Any]:
-        """What an entry says besides if a person goes on with a thread that an older wc
-        stopped, or sets its status."""
-        if not state.gates or not (draft.anyway or draft.action == "set_status"):
+    def _released(
+        self, draft: Draft, move: Move, state: model.State
+    ) -> Mapping[str, Any]:
+        """What lets a thread go on that an older version stopped: a person who says so,
+        or changes its status, and has the ball or asked for it."""
+        is_change = bool(draft.status and move.status) or move.status == CLOSED
+        if not state.gates or not (is_change or draft.action == "ready"):
             return {}
-        is_person = self.author.identity.person and not self.author.process_agent()
-        return ended_fields(state.gates) if is_person else {}
+        from wc_core.ledger.planning import older  # only for threads of older versions
+
+        me, directory = self.author.identity.name, self.rules.directory
+        ownership = directory.whose(state.ball, me)
+        may = ownership != OTHERS or directory.is_me(state.asker, me)
+        return older.release(state) if may and self._is_person() else {}
+
+    def _is_person(self) -> bool:
+        return self.author.identity.person and not self.author.process_agent()
 
     def _run_by(self, draft: Draft) -> str:
         """The agent whose process gives an outcome of a review under a person's name;

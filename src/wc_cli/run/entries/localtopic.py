@@ -4,7 +4,6 @@ has. If that isn't exactly one, it's an error."""
 
 from __future__ import annotations
 
-from wc_cli.ledger.clock import now_ms
 from wc_core.attention.status import pins
 from wc_core.attention.status.localthreads import local_threads, shown_threads
 from wc_core.base.errors import InvalidInputError, NotFoundError
@@ -71,7 +70,7 @@ def prompt_threads(context: Context) -> list[State]:
     reader = context.reader
     around = _surroundings(context)
     threads = local_threads(reader, around, context.place.repository)
-    return shown_threads(reader, around, threads, now_ms())
+    return shown_threads(reader, around, threads)
 
 
 def open_threads(context: Context) -> list[State]:

@@ -92,7 +92,7 @@ class PromptLines:
             around = Surroundings(worktree_places(self.repository), None, directory)
         else:
             around = surroundings(layout, self.repository, viewer)
-        source = LineSource(reader, viewer, self.repository, around, now_ms())
+        source = LineSource(reader, viewer, self.repository, around)
         rows = max(style.rows for style in styles)
         threads = source.threads(min(max(rows, 1), MAX_ROWS))
         place = LinePlace(

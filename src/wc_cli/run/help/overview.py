@@ -61,9 +61,7 @@ _GROUPS = {
         "list read open whose use board brief search updates "
         "stats seen inbox wait wake worktrees",
     ),
-    "planning": _group(
-        "Plan", "ready why tree plan link unlink block checklist check-off gate"
-    ),
+    "planning": _group("Plan", "ready tree link unlink"),
     "edits": _group(
         "Edit files together",
         "claim release check claims note radar conflicts review land neighbors",

@@ -12,7 +12,6 @@ from wc_cli.run.terminal.style import BOLD, DIM, YELLOW
 from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
 from wc_core.base.times import utc
-from wc_core.ledger.planning.checklists import lines as item_lines
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.remarks import wording
 from wc_core.ledger.remarks.references import code_words, references
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from wc_core.reading.views.search.answers import Hit, Hits
     from wc_core.reading.views.search.facets import Facet
 
-_ITEMS = 20  # of a checklist, above the entries
 _MOST_REFERENCES = 3  # on a line that has a title, too
 
 
@@ -51,8 +49,7 @@ def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str
         " · ".join(filter(None, [*facts, *tag_words(thread.snapshot.tags)])),
     ]
     if state.items:
-        lines.append(f"checklist {progress(state.items)}:")
-        lines += [f"  {one_line(line)}" for line in item_lines(state.items, _ITEMS)]
+        lines.append(f"checklist {progress(state.items)}")
     if state.forked:
         lines.append(f"forked: {len(state.heads)} histories; the next entry joins them")
     lines.extend(f"damage: {damage_line(damage)}" for damage in thread.damage)

@@ -110,9 +110,7 @@ class InboxItem(NamedTuple):
         return fields | {name: value for name, value in optional.items() if value}
 
 
-def waiting_threads(
-    reader: StoreReader, viewer: Viewer, now_ms: int
-) -> list[WaitingThread]:
+def waiting_threads(reader: StoreReader, viewer: Viewer) -> list[WaitingThread]:
     """Returns what needs the viewer, in any order, each thread once: if it has a
     question to the viewer, that is what they need to know, whoever has the ball.
 
@@ -121,7 +119,7 @@ def waiting_threads(
     """
     layout = reader.layout
     if not holders.holder_folders(layout):
-        return _each_once([*_by_reading(reader, viewer, now_ms)])
+        return _each_once([*_by_reading(reader, viewer)])
     own = holders.own_folders_of(viewer)
     waiting: list[WaitingThread] = []
     names = holders.held_names(layout, holders.folders_of(viewer))
@@ -178,16 +176,14 @@ def _landing(topic: str, move: NextMove) -> WaitingThread:
     return WaitingThread(KINDS.index(MOVE), name, "")
 
 
-def _by_reading(
-    reader: StoreReader, viewer: Viewer, now_ms: int
-) -> Iterator[WaitingThread]:
+def _by_reading(reader: StoreReader, viewer: Viewer) -> Iterator[WaitingThread]:
     """Yields the same from the threads."""
     for topic in reader.topics():
         try:
             state = reader.snapshot(topic).state
         except WcError:
             continue  # unknown whose it is; wc doctor names it
-        for move in unlanded.own_moves(reader, viewer.holds, state, now_ms):
+        for move in unlanded.own_moves(reader, viewer.holds, state):
             if move.kind not in {QUESTION, BALL}:
                 yield _landing(topic, move)
             elif move.kind == QUESTION:
@@ -228,7 +224,7 @@ def _landing_item(
     reader: StoreReader, viewer: Viewer, snapshot: Snapshot, since_ms: int | None
 ) -> InboxItem | None:
     state = snapshot.state
-    moves = unlanded.own_moves(reader, viewer.holds, state, 0)
+    moves = unlanded.own_moves(reader, viewer.holds, state)
     if not moves:
         return None
     texts = (snapshot.name, state.title, state.status, moves[0].by)

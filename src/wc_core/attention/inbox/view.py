@@ -166,9 +166,7 @@ class _StoreSource(NamedTuple):
     waiting: list[WaitingThread]
 
 
-def inbox(
-    stores: Iterable[InboxStore], owner: InboxOwner, now_ms: int, limit: int = 0
-) -> Inbox:
+def inbox(stores: Iterable[InboxStore], owner: InboxOwner, limit: int = 0) -> Inbox:
     """Returns the inbox of these stores with at most ``limit`` items (0: all). Only the
     threads of these items are read. A store that cannot be read does not affect the
     others."""
@@ -179,7 +177,7 @@ def inbox(
             unreadable.append(store)
             continue
         try:
-            opened.append(_open(store, owner, now_ms))
+            opened.append(_open(store, owner))
         except WcError as error:
             unreadable.append(store._replace(place=None, problem=error.message))
     entries, vanished = _entries(opened, owner, limit)
@@ -196,9 +194,9 @@ def inbox(
     return Inbox(entries, total, counts, tuple(unreadable))
 
 
-def _open(store: InboxStore, owner: InboxOwner, now_ms: int) -> _StoreSource:
+def _open(store: InboxStore, owner: InboxOwner) -> _StoreSource:
     reader, viewer = StoreReader(store.root), owner.viewer_in(store)
-    return _StoreSource(store, reader, viewer, waiting_threads(reader, viewer, now_ms))
+    return _StoreSource(store, reader, viewer, waiting_threads(reader, viewer))
 
 
 def _entries(
@@ -223,16 +221,14 @@ def _entries(
     return tuple(entries), vanished
 
 
-def store_counts(
-    stores: Iterable[InboxStore], owner: InboxOwner, now_ms: int
-) -> list[StoreCount]:
+def store_counts(stores: Iterable[InboxStore], owner: InboxOwner) -> list[StoreCount]:
     """Returns how many items each of these stores has, by the names of its status
     files, without reading a thread. Stores are left out if they cannot be read, or if
     the owner should be a person but would not be one there."""
     counts: list[StoreCount] = []
     for store in stores:
         try:
-            source = _open(store, owner, now_ms)
+            source = _open(store, owner)
         except WcError:
             continue
         viewer = source.viewer

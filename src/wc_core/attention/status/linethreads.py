@@ -47,13 +47,12 @@ _SCANS = 2
 
 class LineSource(NamedTuple):
     """A store as a viewer, or no one, sees it from a worktree, or from a folder without
-    one, at a time in milliseconds since 1970."""
+    one."""
 
     reader: StoreReader
     viewer: Viewer | None
     repository: Repository | None
     surroundings: Surroundings
-    now_ms: int
 
     def row(self, topic: str) -> StatusRow | None:
         """The thread ``topic``; ``None`` if it cannot be read: errors don't belong in a
@@ -62,7 +61,7 @@ class LineSource(NamedTuple):
             state = self.reader.snapshot(topic).state
         except WcError:
             return None
-        waits = linkfiles.waits_of(self.reader, state, self.now_ms)
+        waits = linkfiles.waits_of(self.reader, state)
         if self.viewer is None:
             return StatusRow(state, None, waits)
         cursor = self.reader.cursor(topic, self.viewer.key)

@@ -46,7 +46,7 @@ def local_threads(
 
 
 def shown_threads(
-    reader: StoreReader, surroundings: Surroundings, states: list[State], now_ms: int
+    reader: StoreReader, surroundings: Surroundings, states: list[State]
 ) -> list[State]:
     """Returns the threads among which the prompt chooses: the viewer's if there are
     any, otherwise all. Threads that wait for others belong to no one."""
@@ -57,9 +57,7 @@ def shown_threads(
     directory = surroundings.directory
     keys = set(directory.match_keys(surroundings.me))
     own = [state for state in states if holder_key(state, directory) in keys]
-    return [
-        state for state in own if not linkfiles.waits_of(reader, state, now_ms)
-    ] or states
+    return [state for state in own if not linkfiles.waits_of(reader, state)] or states
 
 
 def _candidates(

@@ -35,10 +35,10 @@ def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
     return draft._replace(reason=reason)
 
 
-def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[str]:
+def notes(reader: StoreReader, state: State, author: str) -> list[str]:
     """The threads that others can start once a thread is closed, and the one that its
     author can return to."""
-    freed = _freed(reader, state, now_ms)
+    freed = _freed(reader, state)
     sentences = [
         f"{state.name} is closed: {thread.name} can begin "
         f"(ball: {holder_text(thread.ball)})"
@@ -54,11 +54,11 @@ def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[s
     return sentences
 
 
-def _freed(reader: StoreReader, state: State, now_ms: int) -> list[PlannedThread]:
+def _freed(reader: StoreReader, state: State) -> list[PlannedThread]:
     """The threads that wait for nothing but one that is about to be closed."""
     freed = []
     topics = linkfiles.affected(reader, [state.topic])
-    plan_of = linkfiles.plans_of(reader, topics, {state.topic: state}, now_ms)
+    plan_of = linkfiles.plans_of(reader, topics, {state.topic: state})
     for topic in topics:
         plan = plan_of(topic)
         thread = plan.threads.get(topic)

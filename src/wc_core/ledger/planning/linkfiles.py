@@ -18,6 +18,7 @@ from wc_core.base.layout import key_of, safe_name
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.graph import Order
 from wc_core.ledger.planning.kinds import BLOCKED_BY, ORDERING, PARENT
+from wc_core.ledger.planning.older import stopped_by_older
 from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.ledger.threads.model import CLOSED
 
@@ -59,42 +60,39 @@ def plan_around(
     reader: StoreReader,
     topics: Iterable[str],
     states: Mapping[str, State] = MappingProxyType({}),
-    now_ms: int = 0,
 ) -> ThreadPlan:
     """The plan of some threads and of everything that they wait for, however far away.
     It lacks the ownership of balls. ``states`` are those of threads that differ from
-    the stored ones. Without ``now_ms``, time gates are closed."""
+    the stored ones."""
     stored = _StoredStates(reader)
     threads = _gathered(stored, topics, states, lambda state: _needed(stored, state))
-    return ThreadPlan(threads.values(), now_ms)
+    return ThreadPlan(threads.values())
 
 
 def plan_beside(
     reader: StoreReader,
     topic: str,
     states: Mapping[str, State] = MappingProxyType({}),
-    now_ms: int = 0,
 ) -> ThreadPlan:
     """As `plan_around` for one thread, if only its own waits are needed. It reads what
     the thread is part of, what these wait for, and its parts; in a store with cycles
     everything, because which links count there depends on the others."""
     if has_cycles(reader):
-        return plan_around(reader, [topic], states, now_ms)
-    return _plan_near(reader, topic, states, now_ms)
+        return plan_around(reader, [topic], states)
+    return _plan_near(reader, topic, states)
 
 
 def plans_of(
     reader: StoreReader,
     topics: Iterable[str],
     states: Mapping[str, State] = MappingProxyType({}),
-    now_ms: int = 0,
 ) -> Callable[[str], ThreadPlan]:
     """Returns the function that gives the plan of each of the threads, as
     `plan_beside`. In a store with cycles they share one, which is read once."""
     if has_cycles(reader):
-        plan = plan_around(reader, topics, states, now_ms)
+        plan = plan_around(reader, topics, states)
         return lambda _: plan
-    return lambda topic: _plan_near(reader, topic, states, now_ms)
+    return lambda topic: _plan_near(reader, topic, states)
 
 
 def has_cycles(reader: StoreReader) -> bool:
@@ -103,7 +101,7 @@ def has_cycles(reader: StoreReader) -> bool:
 
 
 def _plan_near(
-    reader: StoreReader, topic: str, states: Mapping[str, State], now_ms: int
+    reader: StoreReader, topic: str, states: Mapping[str, State]
 ) -> ThreadPlan:
     """The plan of a thread whose links are on no cycle."""
     stored = _StoredStates(reader)
@@ -116,18 +114,18 @@ def _plan_near(
     ]
     pending = [*waited_for, *_parts(stored, topic)]
     others = _gathered(stored, pending, states, lambda _: ())
-    return ThreadPlan((wholes | others).values(), now_ms)
+    return ThreadPlan((wholes | others).values())
 
 
 def waits_of(
-    reader: StoreReader, state: State, now_ms: int, *, ignores_cycles: bool = False
+    reader: StoreReader, state: State, *, ignores_cycles: bool = False
 ) -> tuple[str, ...]:
-    """The threads that must be closed, and the gates that must open, before a thread is
-    ready, in words. Without cycles, only its neighbours are read."""
+    """What a thread waits for, in words: see `ThreadPlan.waits`. Without cycles, only
+    its neighbours are read."""
     if not (state.links or state.gates or has_links(reader.layout)):
         return ()
     plan_for = _plan_near if ignores_cycles else plan_beside
-    plan = plan_for(reader, state.topic, {state.topic: state}, now_ms)
+    plan = plan_for(reader, state.topic, {state.topic: state})
     return wait_words(plan, state.topic)
 
 
@@ -277,5 +275,5 @@ def _planned(state: State) -> PlannedThread:
         ball=state.ball,
         ownership="",
         links=state.links,
-        gates=state.gates,
+        stop=stopped_by_older(state.gates, state.updated_at),
     )

@@ -32,9 +32,10 @@ def next_moves(
     state: State, waits: Sequence[str] = (), landing: NextMove | None = None
 ) -> tuple[NextMove, ...]:
     """Returns the moves that a thread waits for, most urgent first. ``waits`` are the
-    threads and gates that it waits for itself: until then its ball is nobody's move,
-    but its questions can be answered. ``landing`` is the move that its approval waits
-    for, as far as git is concerned (`wc_core.ledger.planning.unlanded`)."""
+    threads, and the gates of an older version, that it waits for itself: until then its
+    ball is nobody's move, but its questions can be answered. ``landing`` is the move
+    that its approval waits for, as far as git is concerned
+    (`wc_core.ledger.planning.unlanded`)."""
     if state.status == CLOSED:
         is_due = landing is not None and landing.since == state.review.id
         over = state.landing.is_over or state.review.outcome != APPROVED

@@ -14,7 +14,8 @@ STATUS, BALL = "STATUS", "BALL"
 class Obstacle(NamedTuple):
     """Why a thread is not ready, or its branch cannot land.
 
-    - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; a ``GATE``; its
+    - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; a ``GATE`` of an
+      older version (`wc_core.ledger.planning.older`); its
       ``STATUS``; its ``BALL`` is with someone else; or, for its branch, one of
       `wc_core.ledger.planning.landing`
     - ``topic``: the thread that is waited for, as it is stored; empty for the others

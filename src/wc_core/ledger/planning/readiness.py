@@ -4,7 +4,6 @@ wake-up uses this."""
 from __future__ import annotations
 
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning import gates
 from wc_core.ledger.planning.graph import Order
 from wc_core.ledger.planning.kinds import BLOCKED_BY, PARENT
 from wc_core.ledger.planning.obstacles import (
@@ -21,13 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_core.ledger.planning.graph import OwnedLink
-    from wc_core.ledger.threads.gates import Gate
     from wc_core.ledger.threads.model import Link
 
 
 class PlannedThread(NamedTuple):
     """A thread in a plan. ``name`` is its display name; ``ownership`` says whose ball
-    it is, for the viewer; ``is_asked``: someone asks the viewer something in it."""
+    it is, for the viewer; ``stop`` what an older version has it wait for
+    (`older.stopped_by_older`); ``is_asked``: someone asks the viewer something in
+    it."""
 
     topic: str
     name: str
@@ -36,16 +36,14 @@ class PlannedThread(NamedTuple):
     ball: str | None
     ownership: str
     links: tuple[Link, ...] = ()
-    gates: tuple[Gate, ...] = ()
+    stop: str = ""
     is_asked: bool = False
 
 
 class ThreadPlan:
-    """The threads of a store, and what they wait for at a given time, in milliseconds
-    since 1970: time gates open by themselves."""
+    """The threads of a store, and what they wait for."""
 
-    def __init__(self, threads: Iterable[PlannedThread], now_ms: int = 0) -> None:
-        self.now_ms = now_ms
+    def __init__(self, threads: Iterable[PlannedThread]) -> None:
         self.threads = {thread.topic: thread for thread in threads}
         linked = {t.topic: t.links for t in self.threads.values() if t.links}
         self.order = Order(linked)
@@ -98,10 +96,10 @@ class ThreadPlan:
         return pending
 
     def waits(self, topic: str) -> list[Obstacle]:
-        """The threads that must be closed, and the gates that must open, before a
-        thread is ready, without repetition."""
+        """What a thread waits for, without repetition: threads that must be closed, and
+        what an older version has stopped."""
         owners = (topic, *self.wholes(topic))
-        return [*self._waits_for_threads(topic, owners), *self._closed_gates(owners)]
+        return [*self._waits_for_threads(topic, owners), *self._stops(owners)]
 
     def _waits_for_threads(
         self, topic: str, owners: Iterable[str]
@@ -119,19 +117,16 @@ class ThreadPlan:
             obstacles.setdefault(part, Obstacle(PARTS, text, part, topic, name))
         return iter(obstacles.values())
 
-    def _closed_gates(self, owners: Iterable[str]) -> Iterator[Obstacle]:
+    def _stops(self, owners: Iterable[str]) -> Iterator[Obstacle]:
         topic = ""
         for owner in owners:
             topic = topic or owner
             thread = self.threads.get(owner)
-            for number, gate in enumerate(thread.gates if thread else (), 1):
-                if gates.is_closed(gate, self.now_ms):
-                    name = self.name(owner)
-                    text = self._with_owner(
-                        topic, owner, gates.wait_text(gate, number, name)
-                    )
-                    words = gates.words(gate)
-                    yield Obstacle(GATE, text, through=owner, words=words)
+            if thread is not None and thread.stop:
+                name = self.name(owner)
+                text = f"waits for {thread.stop}; to go on: wc ready {name} --anyway"
+                text = self._with_owner(topic, owner, text)
+                yield Obstacle(GATE, text, through=owner, words=thread.stop)
 
     def _wait_text(self, topic: str, owner: str, blocker: str) -> str:
         missing = "" if blocker in self.threads else ", which is not in this store"

@@ -60,11 +60,11 @@ def is_approved(reader: StoreReader, topic: str) -> bool:
 
 
 def own_moves(
-    reader: StoreReader, holds: Callable[[str], bool], state: State, now_ms: int
+    reader: StoreReader, holds: Callable[[str], bool], state: State
 ) -> list[NextMove]:
     """The moves of a thread that wait for a participant: see `moves_for`."""
     landing = (load(reader.layout) or {}).get(state.topic)
-    return moves_for(holds, state, waits_of(reader, state, now_ms), landing)
+    return moves_for(holds, state, waits_of(reader, state), landing)
 
 
 def own_landings(

@@ -7,7 +7,7 @@ A new field of `Entry` gets its name and its reader in `FIELDS`, and its value i
 from __future__ import annotations
 
 from wc_core.base.text import is_hexadecimal
-from wc_core.ledger.threads.gates import BUDGET, change_fields, read_changes
+from wc_core.ledger.threads.gates import BUDGET, GATES
 from wc_core.ledger.threads.landings import landing_fields, read_landing
 from wc_core.ledger.threads.linerefs import read_refs, ref_fields
 from wc_core.ledger.threads.model import Ball, Base, Entry, Link
@@ -26,7 +26,7 @@ _OPTIONAL = (
     *("code_commit", "action", "status", "thread_branch", "new_topic"),
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
     *("items_added", "items_removed", "items_checked", "items_unchecked"),
-    *("gates", "key", "reason", "kind", "severity", "asks", "answers", "outcome"),
+    *(GATES, "key", "reason", "kind", "severity", "asks", "answers", "outcome"),
     *("approved_commit", "landing", "line_refs", "run_by"),
 )
 
@@ -61,7 +61,8 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "items_removed": list(entry.items_removed),
         "items_checked": list(entry.items_checked),
         "items_unchecked": list(entry.items_unchecked),
-        "gates": change_fields(entry.gates),
+        # At its old place: pages of earlier versions stay the same, byte by byte.
+        GATES: entry.extra.get(GATES),
         "key": entry.key,
         "reason": entry.reason,
         "kind": entry.kind,
@@ -78,7 +79,7 @@ def to_fields(entry: Entry) -> dict[str, Any]:
             del fields[name]
     if entry.ball is not None:
         fields["ball"] = entry.ball.holder
-    if BUDGET in entry.extra:  # where older versions have it, so that pages match
+    if BUDGET in entry.extra:  # at its old place, too
         fields[BUDGET] = entry.extra[BUDGET]
     if entry.parents is not None:
         fields["parents"] = list(entry.parents)
@@ -175,7 +176,6 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "items_removed": ("items_removed", _as_texts),
     "items_checked": ("items_checked", _as_texts),
     "items_unchecked": ("items_unchecked", _as_texts),
-    "gates": ("gates", read_changes),
     "parents": ("parents", _as_texts),
     "base": ("base", _as_base),
     "summary": ("summary", _as_text),

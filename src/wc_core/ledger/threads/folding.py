@@ -6,7 +6,8 @@ from __future__ import annotations
 from wc_core.base import ulid
 from wc_core.base.layout import is_slug
 from wc_core.base.names import Directory, parse
-from wc_core.ledger.threads.gates import BUDGET, changed_gates, with_budget
+from wc_core.ledger.threads.boxes import boxes_of
+from wc_core.ledger.threads.gates import BUDGET, GATES, changed_gates, with_budget
 from wc_core.ledger.threads.landings import DROPPED, NO_LANDING, landed
 from wc_core.ledger.threads.model import (
     CLOSED,
@@ -176,22 +177,29 @@ class _Folding:
         """Apply what only a first entry sets."""
         self.title = self.title or entry.title
         self.first_id = entry.id
+        self._read_boxes(entry)
         self.first_by = entry.agent if has_text(entry) else ""
 
-    def add(self, entry: Entry) -> None:
-        """Apply the changes of ``entry``."""
+    def add(self, entry: Entry, number: int) -> None:
+        """Apply the changes of ``entry``, which has this number."""
         if entry.status and entry.status != self.status:
             self._set_status(entry, entry.status)
         if entry.ball is not None:
             self._pass_ball(entry, entry.ball.holder)
         if entry.is_rare:
             self._add_rare(entry)
+        if GATES in entry.extra:
+            changes = entry.extra[GATES]
+            self.gates = changed_gates(self.gates, changes, entry.id, number)
+        if BUDGET in entry.extra:
+            tokens = entry.extra[BUDGET]
+            self.gates = with_budget(self.gates, tokens, entry.id, number)
 
     def add_all(self, entries: Sequence[Entry]) -> None:
         """Apply the changes of each of ``entries``; most change nothing."""
-        for entry in entries:
+        for number, entry in enumerate(entries):
             if entry.is_rare or entry.status:
-                self.add(entry)
+                self.add(entry, number)
             elif entry.ball is not None:
                 self._pass_ball(entry, entry.ball.holder)
 
@@ -234,9 +242,6 @@ class _Folding:
         self._change_tags(entry)
         self._change_links(entry)
         self._change_items(entry)
-        if entry.gates:
-            self.gates = changed_gates(self.gates, entry.gates, entry.id, entry.agent)
-        self.gates = with_budget(self.gates, entry.extra.get(BUDGET), entry.id)
         self._review(entry)
         if entry.landing != NO_LANDING:
             self.landing = landed(self.landing, entry.landing)
@@ -297,6 +302,19 @@ class _Folding:
     def _correct_title(self, entry: Entry) -> None:
         if same_author(self.first_by, entry.agent):
             self.title = RETRACTED if entry.action == RETRACT else entry.title
+            self._read_boxes(entry)
+
+    def _read_boxes(self, entry: Entry) -> None:
+        """Take the boxes from the first entry's text. One that has been ticked stays so
+        if its text does."""
+        own = f"{self.first_id}#"
+        ticked = {item.text: item.checked for item in self.items.values()}
+        found = {}
+        for number, box in enumerate(boxes_of(entry.body), 1):
+            checked = entry.id if box.is_ticked else ticked.get(box.text, "")
+            found[f"{own}{number}"] = Item(f"{own}{number}", box.text, checked)
+        apart = {k: v for k, v in self.items.items() if not k.startswith(own)}
+        self.items = found | apart
 
     def fields(self) -> dict[str, Any]:
         """The fields in the form of a state."""
@@ -369,7 +387,7 @@ def apply(state: State, entry: Entry) -> State:
         folding.begin(entry)
     folding.asker = folding.asker or entry.agent
     folding.branch = folding.branch or entry.code_branch
-    folding.add(entry)
+    folding.add(entry, state.entry_count)
     readers = [
         Participant(name, new + 1)
         for name, new in state.participants

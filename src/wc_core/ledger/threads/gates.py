@@ -1,13 +1,13 @@
-"""The gates of a thread: a time, a pull request, a command or someone's approval that
-it waits for.
+"""The gates and budgets of older versions: what a thread waits for, besides other
+threads.
 
-Entries change gates, and a gate is identified by the entry that added it, so every
-clone computes the same ones. `wc_core.ledger.planning.gates` determines which are
-closed.
+No command makes them, so their entries have them in ``extra``. A thread that waits at
+one stays stopped: see `wc_core.ledger.planning.older`.
 """
 
 from __future__ import annotations
 
+from wc_core.base.times import milliseconds
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -15,83 +15,80 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-ADD, REMOVE = "add", "remove"
-PASS, FAIL = "pass", "fail"
-UNTIL, PR, COMMAND, HUMAN = "until", "pr", "command", "human"
-# How many tokens may be spent on a thread, as an older wc wrote it: the field of an
-# entry, and the kind of a gate, which is closed because nothing counts them.
-BUDGET = "budget"
-
-
-class GateChange(NamedTuple):
-    """A change of a gate: ``add``, ``pass``, ``fail`` or ``remove``.
-
-    A gate that is added has a ``kind`` (``until``, ``pr``, ``command`` or ``human``)
-    and a ``value``: a time in RFC 3339, a number, a command line for ``sh``, or a name.
-    All other changes have its ``id``.
-    """
-
-    change: str
-    id: str = ""
-    kind: str = ""
-    value: str = ""
+# The keys of an entry that changes gates, or says how many tokens may be spent.
+GATES, BUDGET = "gates", "budget"
+_PASS, _FAIL = "pass", "fail"
 
 
 class Gate(NamedTuple):
-    """A gate of a thread. ``outcome`` is that of its last check: ``pass``, ``fail``, or
-    empty if there was none; ``checked_by`` is who checked it."""
+    """A gate of a thread, added by the entry with this ``number``. ``opens`` is the
+    time at which it opens by itself, ``pass`` once it was passed, or empty. A budget
+    is a gate that never opens, because nothing counts tokens: its ``id`` is that of
+    its entry."""
 
     id: str
-    kind: str
-    value: str
-    added_by: str
-    outcome: str = ""
-    checked_by: str = ""
+    number: str
+    opens: str = ""
+
+    @property
+    def is_budget(self) -> bool:
+        """Whether it is a budget."""
+        return "." not in self.id
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it opens at a time."""
+        return self.opens not in {"", _PASS}
+
+    def is_closed(self, at: str) -> bool:
+        """Whether the thread still waited there at a time, as RFC 3339."""
+        if self.opens == _PASS:
+            return False
+        end, now = milliseconds(self.opens), milliseconds(at)
+        return end is None or now is None or now < end
 
 
 def changed_gates(
-    gates: Iterable[Gate], changes: Iterable[GateChange], entry_id: str, author: str
+    gates: Iterable[Gate], changes: Any, entry_id: str, number: int
 ) -> tuple[Gate, ...]:
-    """The gates after an entry with these changes. A change of a gate that the thread
-    lacks is ignored: another clone may have removed the gate."""
+    """The gates after the changes of an entry, as they are in the log. A change of a
+    gate that the thread lacks is ignored: another clone may have removed the gate."""
     by_id = {gate.id: gate for gate in gates}
-    for position, item in enumerate(changes, 1):
-        if item.change == ADD:
-            gate_id = f"{entry_id}.{position}"
-            by_id[gate_id] = Gate(gate_id, item.kind, item.value, author)
-        elif item.id in by_id and item.change == REMOVE:
-            del by_id[item.id]
-        elif item.id in by_id and item.change in {PASS, FAIL}:
-            gate = by_id[item.id]
-            by_id[item.id] = gate._replace(outcome=item.change, checked_by=author)
+    for position, item in enumerate(_valid(changes), 1):
+        gate_id = item.get("id", "")
+        change = item["change"]
+        if change == "add":
+            opens = item.get("value", "") if item.get("kind") == "until" else ""
+            new_id = f"{entry_id}.{position}"
+            by_id[new_id] = Gate(new_id, str(number), opens)
+        elif gate_id in by_id and change == "remove":
+            del by_id[gate_id]
+        elif gate_id in by_id and not by_id[gate_id].is_timed:
+            opens = {_PASS: _PASS, _FAIL: ""}.get(change, by_id[gate_id].opens)
+            by_id[gate_id] = by_id[gate_id]._replace(opens=opens)
     return tuple(by_id.values())
 
 
-def with_budget(gates: Iterable[Gate], tokens: Any, entry_id: str) -> tuple[Gate, ...]:
-    """The gates after an entry of an older wc with this budget; 0 removes it."""
+def with_budget(
+    gates: Iterable[Gate], tokens: Any, entry_id: str, number: int
+) -> tuple[Gate, ...]:
+    """The gates after an entry with this budget; 0 removes it."""
     if type(tokens) is not int or tokens < 0:
         return tuple(gates)
-    kept = tuple(gate for gate in gates if gate.kind != BUDGET)
-    return (*kept, Gate(entry_id, BUDGET, "", "")) if tokens else kept
+    kept = tuple(gate for gate in gates if not gate.is_budget)
+    return (*kept, Gate(entry_id, str(number))) if tokens else kept
 
 
-def change_fields(changes: Iterable[GateChange]) -> list[Any]:
-    """Changes in their form in a log, without empty fields."""
-    return [
-        {name: value for name, value in change._asdict().items() if value}
-        for change in changes
-    ]
-
-
-def read_changes(value: Any) -> tuple[GateChange, ...] | None:
-    """Changes of gates from a log; ``None`` for another shape."""
-    if not isinstance(value, list):
-        return None
-    for item in value:
-        if not (isinstance(item, dict) and item.keys() <= {*GateChange._fields}):
-            return None
+def _valid(changes: Any) -> list[dict[str, str]]:
+    """Changes that an older version understands; none if one of them has another
+    shape."""
+    if not isinstance(changes, list):
+        return []
+    for item in changes:
+        if not isinstance(item, dict) or "change" not in item:
+            return []
+        if not item.keys() <= {"change", "id", "kind", "value"}:
+            return []
         if not all(isinstance(text, str) and text for text in item.values()):
-            return None
-        if "change" not in item:
-            return None
-    return tuple(GateChange(**item) for item in value)
+            return []
+    return changes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads.gates import BUDGET
+from wc_core.ledger.threads.gates import BUDGET, GATES
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from wc_core.ledger.threads.gates import Gate, GateChange
+    from wc_core.ledger.threads.gates import Gate
     from wc_core.ledger.threads.linerefs import LineRef
 
 STATUSES = ("OPEN", "IN_REVIEW", "BLOCKED", "CLOSED")
@@ -30,8 +30,7 @@ KINDS = ("note", "decision", "warning", "research", "question", "pivot")
 SEVERITIES = ("low", "medium", "high", "critical")
 ACTIONS = (
     *("new", "say", "ack", "handoff", "take", "set_status", "done"),
-    *("move", "amend", "retract", "rename", "tag", "link", "unlink", "checklist"),
-    "gate",
+    *("move", "amend", "retract", "rename", "tag", "link", "unlink", "ready"),
 )
 
 OPEN, IN_REVIEW, BLOCKED, CLOSED = STATUSES
@@ -93,9 +92,10 @@ class OpenQuestion(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An item of a thread's checklist. Its ``id`` is that of the entry that added it, a
-    dot, and its position in that entry, from 1. ``checked`` is the entry that checked
-    it off; empty until then."""
+    """An item of a thread's checklist. The ``id`` of a box in the first entry's text is
+    the id of that entry, ``#``, and its number, from 1; of an item that an older
+    version added, the id of its entry, a dot, and its position there. ``checked`` is
+    the entry that ticked it; empty until then."""
 
     id: str
     text: str
@@ -145,7 +145,6 @@ class Entry(NamedTuple):
     items_removed: tuple[str, ...] = ()
     items_checked: tuple[str, ...] = ()
     items_unchecked: tuple[str, ...] = ()
-    gates: tuple[GateChange, ...] = ()
     outcome: str = ""
     approved_commit: str = ""
     landing: Landing = NO_LANDING
@@ -170,14 +169,15 @@ class Entry(NamedTuple):
     def is_rare(self) -> bool:
         """Whether it changes what few entries change: place, name, text, tags,
         questions, links, gates, a checklist, an outcome or a landing."""
-        return self[_RARE] != _NOT_RARE or BUDGET in self.extra
+        is_older = GATES in self.extra or BUDGET in self.extra
+        return is_older or self[_RARE] != _NOT_RARE
 
     @property
     def may_release(self) -> bool:
-        """Whether it may end what the thread waits for: a link or a gate, or a budget
-        of an older wc."""
+        """Whether it may end what the thread waits for: a link, or what an older
+        version made."""
         is_without_limit = self.extra.get(BUDGET) == 0
-        return bool(self.gates or self.links_removed) or is_without_limit
+        return bool(self.links_removed) or GATES in self.extra or is_without_limit
 
     @property
     def any_kind(self) -> str:
@@ -296,7 +296,7 @@ class State(NamedTuple):
 
     ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
     threads, ``questions`` those without an answer, ``items`` its checklist,
-    ``gates`` what it waits for besides threads; the oldest first. ``review`` is the
+    ``gates`` what an older version has it wait for; the oldest first. ``review`` is the
     outcome of its latest review, ``landing`` the latest attempt to land its branch.
 
     ``lost`` counts the lines of the log that are not entries; it is here so that

@@ -267,6 +267,17 @@ def _move_thread(proposal: Proposal) -> Move:
     return Move()
 
 
+def _ready(proposal: Proposal) -> Move:
+    """A thread goes on that an older version stopped: whoever has its ball, or asked
+    for it, decides that."""
+    if not (proposal.is_mine or proposal.is_free or proposal.is_asker):
+        raise ConflictError(
+            f"{proposal.holder} has the ball of {proposal.draft.topic}, not you.",
+            f"Take it first: {proposal.take_command}",
+        )
+    return Move()
+
+
 def _remark(_: Proposal) -> Move:
     """An entry that changes neither ball nor status, whoever has the ball, and also in
     a closed thread."""
@@ -288,8 +299,7 @@ _MOVES = {
     "tag": _remark,
     "link": _remark,
     "unlink": _remark,
-    "checklist": _remark,
-    "gate": _remark,
+    "ready": _ready,
 }
 
 

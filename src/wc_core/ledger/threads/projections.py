@@ -14,7 +14,7 @@ from wc_core.base.errors import Damage
 from wc_core.base.lean import json
 from wc_core.base.names import FREE_WORDS, fold, parse
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads.gates import BUDGET, Gate, with_budget
+from wc_core.ledger.threads.gates import BUDGET, Gate
 from wc_core.ledger.threads.jsontext import dumps, loads
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
@@ -47,9 +47,10 @@ _KNOWN = frozenset(
     | {"last_updated", "entry_count"}
 )
 # The last two are by an older wc. They became one of the gates.
-_OWN = frozenset({*State._fields, "version", "log_size", "sealed", "check"}) | {
-    *(BUDGET, "budget_id")
-}
+_OWN = frozenset(
+    {*State._fields, "version", "log_size", "sealed", "boxes", "check"}
+    | {BUDGET, "budget_id"}
+)
 # The thread's summary by a model, and the hash of the text that the model was given.
 SUMMARY, SUMMARY_HASH = "summary", "summary_hash"
 
@@ -103,7 +104,8 @@ class Meta(NamedTuple):
 
     ``rewritten`` if a program wrote all of it, as the older tool does: not wc, no one
     by hand, and no merge of git. ``shown`` is what it had from wc until then; ``None``
-    if that is no longer in it.
+    if that is no longer in it. ``has_boxes``: its state has the boxes of the first
+    entry's text, which older versions did not read.
     """
 
     state: State | None = None
@@ -116,6 +118,7 @@ class Meta(NamedTuple):
     rewritten: bool = False
     shown: Shown | None = None
     seal: Seal | None = None
+    has_boxes: bool = False
 
     @property
     def newer(self) -> bool:
@@ -171,6 +174,7 @@ def render_meta(
         **({"tags_id": state.tags_id} if state.tags_id else {}),
         **({"links": state.links} if state.links else {}),
         **({"questions": state.questions} if state.questions else {}),
+        "boxes": True,
         **({"items": state.items} if state.items else {}),
         **({"gates": state.gates} if state.gates else {}),
         **({"review": state.review} if state.review.id else {}),
@@ -253,7 +257,8 @@ def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
         seal = _seal(own.get("sealed"))
     except (KeyError, TypeError, ValueError, OverflowError):
         return meta
-    return meta._replace(state=state, log_size=log_size, seal=seal)
+    has_boxes = own.get("boxes") is True
+    return meta._replace(state=state, log_size=log_size, seal=seal, has_boxes=has_boxes)
 
 
 def read_base(fields: Mapping[str, Any]) -> Base:
@@ -309,11 +314,7 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
             OpenQuestion(*map(str, item)) for item in own.get("questions", ())
         ),
         items=tuple(Item(*map(str, item)) for item in own.get("items", ())),
-        gates=with_budget(
-            (Gate(*map(str, gate)) for gate in own.get("gates", ())),
-            own.get(BUDGET),
-            _string(own.get("budget_id")),
-        ),
+        gates=tuple(Gate(*map(str, gate[:3])) for gate in own.get("gates", ())),
         review=_review(own.get("review")),
         landing=_landing(own.get("landing")),
         lost=_integer(own.get("lost")),

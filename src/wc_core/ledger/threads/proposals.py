@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.names import Name
-    from wc_core.ledger.threads.gates import GateChange
     from wc_core.ledger.threads.linerefs import LineRef
     from wc_core.ledger.threads.settings import Settings
 
@@ -73,12 +72,7 @@ class Draft(NamedTuple):
     tags_removed: tuple[str, ...] = ()
     links_added: tuple[Link, ...] = ()
     links_removed: tuple[Link, ...] = ()
-    items_added: tuple[str, ...] = ()
-    items_removed: tuple[str, ...] = ()
     items_checked: tuple[str, ...] = ()
-    items_unchecked: tuple[str, ...] = ()
-    gates: tuple[GateChange, ...] = ()
-    anyway: bool = False
     file_refs: tuple[str, ...] = ()
     line_refs: tuple[LineRef, ...] = ()
     pr_refs: tuple[int, ...] = ()

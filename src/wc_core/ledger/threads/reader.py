@@ -286,6 +286,7 @@ class StoreReader:
         # If the newest id is not that of a head, a clock was wrong, and the state may
         # be that of an older version.
         is_usual = state is not None and state.last_id in state.heads
+        is_usual = is_usual and meta.has_boxes
         if state is not None and is_usual and 0 <= size == meta.log_size:
             line = self._last_line(folder, topic, size, state.last_id)
         if state is None or not line:

@@ -103,16 +103,6 @@ def note(text: str) -> str:
     return _line(text, "note", MAX_TITLE_BYTES) if text else ""
 
 
-def item(text: str) -> str:
-    """An item of a checklist: one line like a title."""
-    return _line(text, "item of a checklist", MAX_TITLE_BYTES)
-
-
-def command(text: str) -> str:
-    """A command line for a shell: one line like a summary."""
-    return _line(text, "command", MAX_SUMMARY_BYTES)
-
-
 def summary(text: str) -> str:
     """A summary: one line like a title, but longer, or empty."""
     return _line(text, "summary", MAX_SUMMARY_BYTES) if text else ""

@@ -10,6 +10,7 @@ import hashlib
 
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.older import stopped_by_older
 from wc_core.ledger.summaries.choosing import MODEL
 from wc_core.ledger.summaries.kept import MOST, NOTHING_KEPT
 from wc_core.ledger.threads.jsontext import dumps
@@ -156,7 +157,7 @@ def thread_node(
         "updated_at": state.updated_at,
         "updated_by": state.updated_by,
         "passed_by": _passed_by(state),
-        "gates": dumps([gate._asdict() for gate in state.gates]) if state.gates else "",
+        "gates": stopped_by_older(state.gates, state.updated_at),
     }
     return ThreadNode(
         key,

@@ -11,11 +11,10 @@ from wc_core.base.errors import NotFoundError
 from wc_core.base.text import clean
 from wc_core.base.times import is_ahead, milliseconds, utc
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning import checklists
+from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.remarks.references import references
-from wc_core.ledger.threads import folding, model, revisions
+from wc_core.ledger.threads import boxes, folding, model, revisions
 from wc_core.ledger.threads.entryfields import link_fields
-from wc_core.ledger.threads.gates import change_fields
 from wc_core.ledger.threads.landings import landing_fields
 from wc_core.ledger.threads.ways import via_text
 
@@ -25,8 +24,9 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.summaries.choosing import Summary
     from wc_core.ledger.threads.excerpts.sealed import Excerpt
-    from wc_core.ledger.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry, State
     from wc_core.ledger.threads.reader import Thread
+    from wc_core.ledger.threads.revisions import Revision
     from wc_core.ledger.threads.snapshot import Cursor
     from wc_core.people.identity.viewer import Viewer
 
@@ -110,7 +110,6 @@ class Numbered(NamedTuple):
             "items_removed": list(entry.items_removed),
             "items_checked": list(entry.items_checked),
             "items_unchecked": list(entry.items_unchecked),
-            "gates": change_fields(entry.gates),
             "reason": entry.reason,
             "kind": entry.kind,
             "severity": entry.severity,
@@ -151,6 +150,8 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
     entries = thread.entries
     texts = revisions.history(entries) if history else revisions.revisions(entries)
     newest_seen = folding.newest_seen(entries)
+    if not history:
+        texts = with_ticks(texts, thread.state)
     common = _seen_by_all(thread) if thread.state.forked else None
     return [
         Numbered(
@@ -160,6 +161,15 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
         )
         for idx, entry, ids, retracted in texts
     ]
+
+
+def with_ticks(texts: list[Revision], state: State) -> list[Revision]:
+    """Returns the entries, the first one with the marks that its boxes have now."""
+    if not (state.items and texts and texts[0].entry.id == state.first_id):
+        return texts
+    entry = texts[0].entry
+    ticked = entry._replace(body=boxes.with_ticks(entry.body, state.items))
+    return [texts[0]._replace(entry=ticked), *texts[1:]]
 
 
 def is_early(entry: Entry) -> bool:
@@ -196,7 +206,7 @@ def thread_head(thread: Thread | Excerpt, store: str) -> dict[str, Any]:
     if thread.snapshot.tags:
         fields["tags"] = list(thread.snapshot.tags)
     if state.items:
-        fields["checklist"] = checklists.to_json(state.items)
+        fields["checklist"] = progress(state.items)._asdict()
     if state.forked:
         fields["heads"] = list(state.heads)
     if thread.damage:

@@ -49,7 +49,7 @@ _PLAIN = frozenset("-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstu
 
 class Overview:
     """A store as one viewer sees it. Every query reads it again, and calls ``clock``
-    for the milliseconds since 1970: time gates open by themselves. ``note_unindexed``
+    for the milliseconds since 1970. ``note_unindexed``
     gets the number of threads that had to be read because the index lacks them."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Overview:
             # 2 ms, only for stores with a plan
             from wc_core.reading.views import planning
 
-            rows = planning.with_waits(rows, self.clock())
+            rows = planning.with_waits(rows)
         return self.completed(rows)
 
     def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
@@ -104,7 +104,7 @@ class Overview:
         """Returns what all threads currently wait for."""
         from wc_core.reading.views import planning  # as in `rows`
 
-        return planning.plan_of(self.rows(), self.clock())
+        return planning.plan_of(self.rows())
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that pass a filter, latest move first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning import kinds
 from wc_core.ledger.planning.obstacles import PARTS
+from wc_core.ledger.planning.older import stopped_by_older
 from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
 
 TYPE_CHECKING = False
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 12
 
 
-def plan_of(rows: Iterable[ThreadRow], now_ms: int) -> ThreadPlan:
-    """Returns the plan of all threads of a store at a given time."""
+def plan_of(rows: Iterable[ThreadRow]) -> ThreadPlan:
+    """Returns the plan of all threads of a store."""
     planned = (
         PlannedThread(
             topic=row.topic,
@@ -31,19 +32,19 @@ def plan_of(rows: Iterable[ThreadRow], now_ms: int) -> ThreadPlan:
             ball=row.ball,
             ownership=row.ownership,
             links=row.links,
-            gates=row.gates,
+            stop=stopped_by_older(row.gates, row.updated_at),
             is_asked=bool(row.asked_by),
         )
         for row in rows
     )
-    return ThreadPlan(planned, now_ms)
+    return ThreadPlan(planned)
 
 
-def with_waits(rows: list[ThreadRow], now_ms: int) -> list[ThreadRow]:
+def with_waits(rows: list[ThreadRow]) -> list[ThreadRow]:
     """Returns all threads of a store with what they wait for."""
     if not any(row.links or row.gates for row in rows):
         return rows
-    plan = plan_of(rows, now_ms)
+    plan = plan_of(rows)
     return [
         row._replace(waits=tuple(item.words for item in obstacles))
         if plan.is_open(row.topic) and (obstacles := plan.waits(row.topic))

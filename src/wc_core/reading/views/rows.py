@@ -176,7 +176,7 @@ class ThreadRow(NamedTuple):
     @property
     def is_ready(self) -> bool:
         """Whether the viewer can go on with it: someone asks them something, they have
-        to land it, or ``wc why`` has no reason against it."""
+        to land it, or ``wc ready TOPIC`` has no reason against it."""
         own = own_obstacles(self.status, self.ball, self.ownership)
         return bool(self.asked_by or self.landing_move) or not (self.waits or own)
 

@@ -9,8 +9,6 @@ from wc_core.base.names import MINE
 from wc_core.base.ulid import prefix, timestamp_ms
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
-from wc_core.ledger.threads.gates import Gate
-from wc_core.ledger.threads.jsontext import loads
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, Link
 
 if TYPE_CHECKING:
@@ -42,6 +40,10 @@ _PLANNED = """
 """
 
 
+# An older version has put the gates themselves there.
+_STOPPED = "a gate of an older wc"
+
+
 class GraphItem(NamedTuple):
     """A thread that needs the viewer, in the repository with this id."""
 
@@ -59,7 +61,6 @@ def repositories(graph: GraphReader) -> dict[str, str]:
 def waiting_items(
     graph: GraphReader,
     viewer: Viewer,
-    now_ms: int,
     chosen: Iterable[str] | None = None,
 ) -> list[GraphItem]:
     """Returns what needs the viewer, by kind, the longest waiting first; only of the
@@ -80,7 +81,7 @@ def waiting_items(
         if chosen_ids is None or row[0] in chosen_ids
     ]
     plans = {
-        repository: ThreadPlan(_planned(graph, repository), now_ms)
+        repository: ThreadPlan(_planned(graph, repository))
         for repository in {row[0] for row in balls}
     }
     for repository, topic, *texts in balls:
@@ -140,7 +141,7 @@ def _planned(graph: GraphReader, repository: str) -> list[PlannedThread]:
             ball=ball,
             ownership="",
             links=tuple(Link(*link) for link in links if link[1]),
-            gates=tuple(Gate(**fields) for fields in loads((gates or "[]").encode())),
+            stop=_STOPPED if (gates or "").startswith("[") else gates or "",
         )
         for topic, name, title, status, ball, gates, links in graph.rows(
             _PLANNED, id=repository

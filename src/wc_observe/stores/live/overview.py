@@ -6,7 +6,6 @@ from __future__ import annotations
 from bisect import insort
 from typing import TYPE_CHECKING
 
-from wc_core.ledger.planning.gates import next_end
 from wc_core.reading.views import planning
 from wc_core.reading.views import rows as row_views
 from wc_core.reading.views.listing import thread_listing
@@ -45,8 +44,6 @@ class LiveOverview(Overview):
         self._matching: dict[Filter, list[ThreadRow]] = {}
         # How many threads were read, of how many.
         self.progress = (0, 0)
-        # When the next time gate opens.
-        self._next_end: int | None = None
 
     def is_for(self, viewer: Viewer) -> bool:
         """Returns whether another viewer would see the same."""
@@ -62,13 +59,10 @@ class LiveOverview(Overview):
         """Returns all threads, latest move first."""
         with self._lock:
             self.reader.topics()  # raises if they cannot be listed
-            now_ms = self.clock()
-            if self._stale or now_ms >= (self._next_end or now_ms + 1):
+            if self._stale:
                 self._update()
                 self._matching.clear()
-                self._complete = planning.with_waits(self._sorted[::-1], now_ms)
-                every_gate = (gate for row in self._sorted for gate in row.gates)
-                self._next_end = next_end(every_gate, now_ms)
+                self._complete = planning.with_waits(self._sorted[::-1])
             return self.completed(list(self._complete))
 
     def topics(self, criteria: Filter) -> list[str]:

@@ -14,6 +14,7 @@ from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning import kinds, linkfiles
+from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.remarks.references import references
 from wc_core.ledger.threads.model import CLOSED, holder_text
 from wc_core.reading.views.drawing.badges import badge_of
@@ -236,18 +237,7 @@ def _checklist(context: AsideContext) -> Html:
     items = context.thread.state.items
     if not items:
         return NOTHING
-    done = sum(bool(item.checked) for item in items)
-    lines = (
-        element(
-            "li",
-            element("span", "done: " if item.checked else "to do: ", class_="unseen"),
-            one_line(item.text, _WIDTH),
-            class_="done" if item.checked else None,
-        )
-        for item in items
-    )
-    progress = element("p", progress_bar(done, len(items)))
-    return joined((progress, element("ul", *lines, class_="checklist")))
+    return element("p", progress_bar(*progress(items)))
 
 
 def _links(context: AsideContext) -> Html:

@@ -189,8 +189,7 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
 
 def _is_due(store: OpenStore, state: State) -> bool:
     """Returns whether a thread waits for the viewer."""
-    now_ms = store.overview.clock()
-    return bool(unlanded.own_moves(store.reader, store.viewer.holds, state, now_ms))
+    return bool(unlanded.own_moves(store.reader, store.viewer.holds, state))
 
 
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:

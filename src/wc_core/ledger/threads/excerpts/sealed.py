@@ -149,7 +149,7 @@ def sealed_thread(reader: StoreReader, topic: str) -> SealedThread | None:
     or cannot be read."""
     try:
         meta = reader.meta(topic)
-        seal, state = meta.seal, meta.state
+        seal, state = meta.seal, meta.state if meta.has_boxes else None
         if seal is None or state is None or meta.newer or state.lost:
             return None
         with Folder(reader.layout.folder(topic), reader.layout.root) as folder:

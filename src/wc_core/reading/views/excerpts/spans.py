@@ -14,6 +14,7 @@ from wc_core.reading.views.entries import (
     first_index,
     new_ids,
     numbered,
+    with_ticks,
 )
 
 TYPE_CHECKING = False
@@ -154,5 +155,7 @@ def numbered_part(part: Excerpt, *, history: bool = False) -> Iterator[Numbered]
     """Yields entries that are not forked, like `numbered`."""
     positions, entries = [*part.entries], [*part.entries.values()]
     texts = revisions.history(entries) if history else revisions.revisions(entries)
+    if not history:
+        texts = with_ticks(texts, part.state)
     for idx, entry, ids, retracted in texts:
         yield Numbered(positions[idx], entry, False, ids, retracted)

@@ -1,7 +1,7 @@
-"""Checks the gates that need a look outside: pull requests and commands.
+"""Programs that a landing runs: the check of the repository, and GitHub's ``gh``.
 
-A command comes from the store, so from anyone who can write to it. It runs only if a
-person approved its text, for its place, on this machine before: that is recorded in the
+The check's command comes from the store, so from anyone who can write to it. It runs
+only if a person approved its text on this machine before: that is recorded in the
 private folder (`wc_core.ledger.git.private`), and never taken from the store.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -22,18 +21,12 @@ from wc_core.base.programs import find_program
 from wc_core.base.text import clean
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.planning import gates
-from wc_core.ledger.threads.gates import COMMAND, FAIL, PASS, PR, GateChange
-from wc_core.ledger.threads.model import CLOSED
-from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wc_core.base.layout import Layout
-    from wc_core.ledger.threads.gates import Gate
-    from wc_core.ledger.threads.model import State
 
 _MAX_OUTPUT = 4000
 # A process in its group that reads from us, so it learns when we have ended, and then
@@ -45,68 +38,46 @@ exec /bin/sh -c "$1" 3<&-
 # Those that it starts while the others are ended.
 _MAX_ROUNDS = 5
 _GITHUB_SECONDS = 60.0
-_PULL_REQUEST_OUTCOMES = {"MERGED": PASS, "CLOSED": FAIL}
 
 
-class NumberedGate(NamedTuple):
-    """A gate of a thread, with its number in ``wc gate``, and the thread's name."""
-
-    topic: str
-    name: str
-    number: int
-    gate: Gate
+# The place of the command, in what was approved.
+_PLACE = "land.check"
 
 
 class Outcome(NamedTuple):
-    """The result of a check: ``pass``, ``fail``, or empty if it is neither; and its
-    output."""
+    """Whether a command succeeded, and its output."""
 
-    outcome: str
+    is_passed: bool
     output: str = ""
 
 
-def checkable(states: Iterable[State]) -> Iterator[NumberedGate]:
-    """The gates of open threads that a check may open, in order."""
-    for state in states:
-        if state.status == CLOSED:
-            continue
-        for number, gate in enumerate(state.gates, 1):
-            if gate.kind in {PR, COMMAND} and gate.outcome != PASS:
-                yield NumberedGate(state.topic, state.name, number, gate)
-
-
-# Where a command stands that may be approved.
-GATE, LAND_CHECK = "gate", "land.check"
-
-
-def is_approved(layout: Layout, place: str, command: str) -> bool:
-    """Return whether a command was approved for its place on this machine."""
+def is_approved(layout: Layout, command: str) -> bool:
+    """Return whether a command was approved on this machine."""
     private = private_layout(layout)
     try:
         content = read_plain(private.approved_commands, private.root) or b""
     except OSError:
         return False
-    return _digest(place, command).encode() in content.splitlines()
+    return _digest(command).encode() in content.splitlines()
 
 
-def approve(layout: Layout, place: str, command: str) -> None:
-    """Remember that a command may run at its place on this machine. Raises
-    StorageError."""
+def approve(layout: Layout, command: str) -> None:
+    """Remember that a command may run on this machine. Raises StorageError."""
     private = private_layout(layout)
     durable.make_private_folder(private.root)
     durable.make_folder(private.local, private.root)
-    digest = _digest(place, command)
+    digest = _digest(command)
     durable.ensure_line(private.approved_commands, digest, private.root)
 
 
-def _digest(place: str, command: str) -> str:
-    return hashlib.sha256(f"{place}\0{command}".encode()).hexdigest()
+def _digest(command: str) -> str:
+    return hashlib.sha256(f"{_PLACE}\0{command}".encode()).hexdigest()
 
 
 def run_command(
     command: str, folder: str, env: Mapping[str, str], seconds: float
 ) -> Outcome:
-    """Run the command of a gate with ``sh`` in a folder. It passes if it exits with 0
+    """Run a command with ``sh`` in a folder. It passes if it exits with 0
     within this many seconds. Then all processes of its session are ended, and those of
     its group also if this process is killed."""
     with tempfile.TemporaryFile() as output:
@@ -129,8 +100,7 @@ def run_command(
             _end_session(process)
         output.seek(max(0, output.seek(0, os.SEEK_END) - _MAX_OUTPUT))
         data = output.read()
-    is_passed = ending == "exit status 0"
-    return Outcome(PASS if is_passed else FAIL, _report(ending, data))
+    return Outcome(ending == "exit status 0", _report(ending, data))
 
 
 def _end_session(process: subprocess.Popen[bytes]) -> None:
@@ -197,36 +167,3 @@ def run_github(
     except (OSError, subprocess.TimeoutExpired) as error:
         raise StorageError(f"gh could not be used: {error}.", "Try again.") from error
     return done.returncode, done.stdout, clean(done.stderr)
-
-
-def pull_request(number: str, folder: str, env: Mapping[str, str]) -> Outcome:
-    """Ask GitHub for a pull request of the repository in a folder. Raises NotFoundError
-    if its command line, ``gh``, is missing or does not know it."""
-    try:
-        code, out, err = run_github(
-            ("pr", "view", number, "--json", "state"), folder, env
-        )
-    except NotFoundError as error:
-        raise NotFoundError(
-            f"Pull request #{number} cannot be looked up: there is no gh here.",
-            "Install the GitHub CLI, or remove the gate: wc gate TOPIC --remove N",
-        ) from error
-    state = ""
-    with contextlib.suppress(ValueError, TypeError, LookupError):
-        state = str(json.loads(out)["state"])
-    if code or not state:
-        reason = err.strip().splitlines()
-        raise NotFoundError(
-            f"Pull request #{number} cannot be looked up"
-            f"{': ' + reason[0] if reason else ''}.",
-            f"Try it yourself: gh pr view {number}",
-        )
-    return Outcome(_PULL_REQUEST_OUTCOMES.get(state, ""), f"it is {state.lower()}")
-
-
-def outcome_draft(item: NumberedGate, outcome: Outcome) -> Draft:
-    """The entry that records the result of a check."""
-    label = "Passed" if outcome.outcome == PASS else "Failed"
-    title = f"{label}: {gates.words(item.gate)}"
-    changes = (GateChange(outcome.outcome, id=item.gate.id),)
-    return Draft(item.topic, "gate", title, outcome.output, gates=changes)
