@@ -307,15 +307,3 @@ def test_a_file_or_format_that_is_not_there(repo: Here) -> None:
     assert repo.wc("import", "missing.json").code == 3
     assert repo.wc("import", ".").code == 2
     assert repo.wc("import", "a", "--format", "vibe-kanban").code == 2
-
-
-def test_a_markdown_list_becomes_threads_once(repo: Here) -> None:
-    (repo.path / "list.md").write_text("- a: One\n- b: Two (after a)\n")
-    shown = repo.ok("import", "list.md", "--dry-run")
-    assert "+ a: One" in shown.out
-    assert repo.json("list", "--all")["threads"] == []
-    assert "planned 2 threads, 1 link" in repo.ok("import", "list.md").out
-    again = repo.ok("import", "--format", "markdown", "list.md")
-    assert "nothing was written" in again.err
-    assert len(repo.json("list", "--all")["threads"]) == 2
-    assert "together with other files" in repo.fails(2, "import", "list.md", "list.md")
