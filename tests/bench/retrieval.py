@@ -73,9 +73,7 @@ def rate(
     if by_meaning:
         by_key = partial(thread_keys, reader.layout)
         meaning = Meaning(reader, by_key, {"WATERCOOLER_MEANING": "on"})
-    overview = Overview(
-        reader, Viewer(Identity(parse("nobody"), ""), Directory()), lambda: 0
-    )
+    overview = Overview(reader, Viewer(Identity(parse("nobody"), ""), Directory()))
     # By reading the logs, the table takes several times as long.
     Path(root, ".local").mkdir(exist_ok=True)
     entriesfile.rebuild(reader, _later)

@@ -211,7 +211,7 @@ class Context:
         # 1.1 ms, only to list threads
         from wc_core.reading.views.overview import Overview
 
-        return Overview(self.reader, self.viewer, now_ms, self.note_unindexed)
+        return Overview(self.reader, self.viewer, self.note_unindexed)
 
     def search_engine(self, overview: Overview) -> Engine:
         """The search engine for the threads of an overview."""

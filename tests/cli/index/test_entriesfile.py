@@ -85,7 +85,7 @@ QUESTIONS = (
 
 
 def overview_of(reader: StoreReader) -> Overview:
-    return Overview(reader, viewer(), lambda: 0)
+    return Overview(reader, viewer())
 
 
 def indexed(reader: StoreReader) -> tuple[Engine, Overview, list[int]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.core.meaning.vectors import np
-from tests.core.strategies import NOON_MS, entry, viewer, write_thread
+from tests.core.strategies import entry, viewer, write_thread
 from wc_cli.bridges.enrich.enriching import Enrichment
 from wc_core.base.errors import InvalidInputError, NotFoundError
 from wc_core.ledger.threads.reader import StoreReader
@@ -55,7 +55,7 @@ def reader(tmp_path: Path) -> StoreReader:
 def found(
     reader: StoreReader, query: str = QUERY, source: Any = None, **asked: Any
 ) -> Hits:
-    overview = Overview(reader, viewer(), lambda: NOON_MS)
+    overview = Overview(reader, viewer())
     meaning = source or Meaning(reader, overview.keys, {})
     question = Question(query, asked.pop("criteria", Filter()), **asked)
     return search(Scan(reader), overview, question, meaning)
@@ -125,7 +125,7 @@ class Told:
 def test_without_a_model_it_goes_by_words_and_says_so(reader: StoreReader) -> None:
     plain = search(
         Scan(reader),
-        Overview(reader, viewer(), lambda: NOON_MS),
+        Overview(reader, viewer()),
         Question(QUERY, Filter()),
     )
     assert topics(plain) == ["versions"]

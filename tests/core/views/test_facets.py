@@ -38,7 +38,7 @@ def overview(tmp_path: Path) -> Overview:
     )
     closed = entry(5, "Pat", title="needles", status="CLOSED", file_refs=("src/a.py",))
     write_thread(tmp_path, "u", chain(passed, closed))
-    return Overview(StoreReader(str(tmp_path)), viewer(), lambda: 0)
+    return Overview(StoreReader(str(tmp_path)), viewer())
 
 
 def answered(overview: Overview, criteria: Filter, about: Mentions = ANY) -> Hits:

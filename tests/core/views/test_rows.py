@@ -43,10 +43,6 @@ PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()
 
 
-def no_time() -> int:
-    return 0
-
-
 def reader_of(root: Path) -> StoreReader:
     return StoreReader(str(root))
 
@@ -202,7 +198,7 @@ def test_a_filter_lets_through_what_it_names(
     me = viewer(PAT)
     found = views.filter_rows(thread_rows(reader_of(store), me), wanted, me)
     assert "".join(topics(found)) == expected
-    page = Overview(reader_of(store), me, no_time).page(wanted, 0)
+    page = Overview(reader_of(store), me).page(wanted, 0)
     assert "".join(topics(page.rows)) == expected
 
 
@@ -211,33 +207,33 @@ def test_a_filter_lets_through_what_it_names(
 
 def test_a_page_says_whether_there_is_more(store: Path) -> None:
     reader, me = reader_of(store), viewer()
-    page = Overview(reader, me, no_time).page(ALL, 3)
+    page = Overview(reader, me).page(ALL, 3)
     assert (topics(page.rows), page.total) == (["c", "a", "b"], 4)
     shape = page.to_json("here")
     assert (shape["store"], shape["truncated"]) == ("here", True)
     assert len(shape["threads"]) == 3
-    rest = Overview(reader, me, no_time).page(ALL, 3, shape["cursor"])
+    rest = Overview(reader, me).page(ALL, 3, shape["cursor"])
     assert (topics(rest.rows), rest.cursor, rest.total) == (["d"], "", 4)
     assert set(rest.to_json("here")) == {"store", "threads"}
-    assert Overview(reader, me, no_time).page(ALL, 4).cursor == ""
-    assert Overview(reader, me, no_time).page(Filter(open_only=True), 1).total == 3
+    assert Overview(reader, me).page(ALL, 4).cursor == ""
+    assert Overview(reader, me).page(Filter(open_only=True), 1).total == 3
 
 
 def test_a_store_without_threads_has_one_empty_page(tmp_path: Path) -> None:
-    assert Overview(reader_of(tmp_path), viewer(), no_time).page(ALL, 5) == RowPage(())
+    assert Overview(reader_of(tmp_path), viewer()).page(ALL, 5) == RowPage(())
 
 
 @pytest.mark.parametrize("cursor", ["x", "a~b", "a~b~c~d", "a~ ~c", "%FF~b~c"])
 def test_a_foreign_cursor_is_refused(store: Path, cursor: str) -> None:
     with pytest.raises(InvalidInputError):
-        Overview(reader_of(store), viewer(), no_time).page(ALL, 5, cursor)
+        Overview(reader_of(store), viewer()).page(ALL, 5, cursor)
 
 
 def walk(root: Path, limit: int, between: list[Any], wanted: Filter = ALL) -> list[str]:
     """The topics of all pages; before each next page something happens."""
     cursor, found, events = "", [], iter(between)
     for _ in range(99):
-        page = Overview(reader_of(root), viewer(), no_time).page(wanted, limit, cursor)
+        page = Overview(reader_of(root), viewer()).page(wanted, limit, cursor)
         found += topics(page.rows)
         cursor = page.cursor
         if not cursor:
@@ -289,7 +285,7 @@ def test_a_walk_sees_every_thread_of_its_start_once_whatever_is_written_in_the_m
 def test_a_walk_from_long_ago_is_not_followed(tmp_path: Path) -> None:
     for number in range(302):
         write_thread(tmp_path, f"t{number}", [entry(number)], meta=True)
-    overview = Overview(reader_of(tmp_path), viewer(), no_time)
+    overview = Overview(reader_of(tmp_path), viewer())
     cursor = overview.page(ALL, 3).cursor
     assert len(overview.page(ALL, 3, cursor).rows) == 3
     for old in ("~~", f"{entry_id(0)}~{entry_id(0)}~t0"):
@@ -474,7 +470,7 @@ def test_the_first_page_and_the_names_are_those_of_all_rows(
         reader = StoreReader(folder)
         if is_indexed:
             overviewfile.rebuild(reader, lambda: time.time_ns() + 10_000_000_000)
-        looked = Overview(reader, viewer(), lambda: 0)
+        looked = Overview(reader, viewer())
         rows = looked.matching(criteria)
         page = looked.page(criteria, limit)
         assert list(page.rows) == rows[:limit]

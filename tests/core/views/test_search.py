@@ -38,7 +38,7 @@ PAT, CLAUDE, _ = AGENTS
 def ask(root: Path, query: str, where: Filter = Filter(), **more: object) -> Hits:  # noqa: B008 (frozen)
     question = Question(query, where)._replace(**more)  # type: ignore[arg-type]
     reader = StoreReader(str(root))
-    return search(Scan(reader), Overview(reader, viewer(), lambda: 0), question)
+    return search(Scan(reader), Overview(reader, viewer()), question)
 
 
 def places(hits: Hits) -> list[tuple[str, int]]:

@@ -60,7 +60,7 @@ class Known(NoMeaning):
         self._scan = Scan(reader)
         self._name = topic, entry_id
         question = Question("hay needle", Filter(), mode=ANY)
-        search(self._scan, Overview(reader, viewer(), lambda: 0), question)
+        search(self._scan, Overview(reader, viewer()), question)
 
     def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
         """Like `MeaningSource.nearest`."""
@@ -93,7 +93,7 @@ def write_store(root: Path, topics: Sequence[str]) -> None:
 
 def part(root: Path) -> SearchedStore:
     reader = StoreReader(str(root))
-    overview = Overview(reader, viewer(), lambda: 0)
+    overview = Overview(reader, viewer())
     return SearchedStore(Scan(reader), overview, NoMeaning())
 
 

@@ -66,7 +66,7 @@ def test_the_index_and_the_logs_agree(
     live.refresh()
     overview = live.overview(viewer())
     question = Question(query, Filter(), about=Mentions(**fields))
-    scanned = search(Scan(reader), Overview(reader, viewer(), lambda: 0), question)
+    scanned = search(Scan(reader), Overview(reader, viewer()), question)
     assert [hit.numbered.entry.id for hit in scanned.hits] == [
         entry_id(step) for step in steps
     ]

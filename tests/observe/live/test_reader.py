@@ -252,7 +252,7 @@ def compare(
             live.reader.note_changed(changed)
         live.refresh()
         plain = StoreReader(str(root))
-        expected = Overview(plain, me, lambda: 0)
+        expected = Overview(plain, me)
         assert live.overview(me) is overview
         assert overview.rows() == expected.rows()
         for topic in plain.topics():

@@ -48,20 +48,17 @@ _PLAIN = frozenset("-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstu
 
 
 class Overview:
-    """A store as one viewer sees it. Every query reads it again, and calls ``clock``
-    for the milliseconds since 1970. ``note_unindexed``
+    """A store as one viewer sees it. Every query reads it again. ``note_unindexed``
     gets the number of threads that had to be read because the index lacks them."""
 
     def __init__(
         self,
         reader: StoreReader,
         viewer: Viewer,
-        clock: Callable[[], int],
         note_unindexed: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.reader = reader
         self.viewer = viewer
-        self.clock = clock
         self.note_unindexed = note_unindexed
         self._keys: Mapping[str, str] = {}
 

@@ -12,7 +12,7 @@ from wc_core.reading.views.listing import thread_listing
 from wc_core.reading.views.overview import Overview
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
     from wc_core.base.names import Directory
     from wc_core.people.identity.viewer import Viewer
@@ -29,10 +29,8 @@ _MOST_FILTERS = 16
 class LiveOverview(Overview):
     """The threads as one viewer sees them, kept up to date."""
 
-    def __init__(
-        self, reader: LiveReader, viewer: Viewer, clock: Callable[[], int]
-    ) -> None:
-        super().__init__(reader, viewer, clock)
+    def __init__(self, reader: LiveReader, viewer: Viewer) -> None:
+        super().__init__(reader, viewer)
         self._live = reader
         self._lock = reader.lock
         self._rows: dict[str, ThreadRow] = {}

@@ -13,8 +13,6 @@ from wc_observe.stores.live.overview import LiveOverview
 from wc_observe.stores.live.reader import LiveReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wc_core.lookup.index.entries import EntryFiles
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.search.query import Engine
@@ -40,11 +38,9 @@ def system_ms() -> int:
 
 
 class Live:
-    """One store: its threads, its rows for each viewer, its index. ``clock`` returns
-    the milliseconds since 1970."""
+    """One store: its threads, its rows for each viewer, its index."""
 
-    def __init__(self, root: str, clock: Callable[[], int] = system_ms) -> None:
-        self._clock = clock
+    def __init__(self, root: str) -> None:
         self.reader = LiveReader(root)
         # Damage found in the logs that were read in full, see `survey`.
         self.sound: dict[str, tuple[Stamp, str]] = {}
@@ -74,9 +70,7 @@ class Live:
             matching = (
                 overview for overview in self._overviews if overview.is_for(viewer)
             )
-            chosen = next(matching, None) or LiveOverview(
-                self.reader, viewer, self._clock
-            )
+            chosen = next(matching, None) or LiveOverview(self.reader, viewer)
             older = [overview for overview in self._overviews if overview is not chosen]
             # The least recently used viewer is dropped first.
             self._overviews = [chosen, *older[: _MOST_VIEWERS - 1]]
