@@ -234,10 +234,3 @@ def _joined(lead: Text, facts: list[str]) -> Text:
     for fact in facts:
         text.append(f" · {fact}", style="dim")
     return text
-
-
-def rendered_lines(
-    console: Console, renderable: RenderableType
-) -> Iterator[list[Segment]]:
-    """Yield the lines, each as wide as the console."""
-    yield from console.render_lines(renderable, pad=True)
