@@ -89,7 +89,7 @@ def test_both_see_the_same_holder_in_alternating_rounds(both: Both) -> None:
     """Each round has a move of either tool: a say, a handoff, or the ball or the status
     alone. In the folder without git, the older tool starts the thread."""
     if "worktrees" not in str(both.store):
-        both.older.init_thread("t", ball="codex")
+        both.older.init_thread("t", ball="claude")
     both.wc("say", "t", "--title", "start", "--to", "Claude (pat)", agent="Claude")
     for number in range(20):
         match number % 5:

@@ -264,9 +264,8 @@ def test_each_surface_says_by_which_branch_an_entry_came(play: Play) -> None:
     ):
         texts[" ".join(command)] = pat.wc(*command).out
         texts[" ".join((*command, "--json"))] = pat.wc(*command, "--json").out
-    for form in ("md", "json", "html"):
+    for form in ("md", "json"):
         texts[f"export {form}"] = pat.ok("export", "it", "--format", form).out
-    texts["export adr"] = pat.ok("export", "it", "--format", "adr").out
     session = Session(pat.path, pat.machine.env, clock=now_ms)
     for tool, arguments in (
         ("list_threads", {}),

@@ -69,7 +69,7 @@ def test_a_carrier_changes_neither_files_nor_the_index(cloud: Repo) -> None:
         "wc: carry 1 entry (login)|Claude"
     )
     log = cloud.ok("read", "login", "--commits").out
-    assert "travels with claude/fix" in log.splitlines()[0]
+    assert "travels with claude/fix" in log.splitlines()[-1]
     assert "not pushed" not in log
     assert (
         cloud.json("read", "login", "--commits")["entries"][-1]["carried"]

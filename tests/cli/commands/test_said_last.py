@@ -61,10 +61,10 @@ def test_updates_show_upkeep_together(repo: Here) -> None:
         "signin #0 Pat: Log in → Pat",
         "signin #1 Codex (Pat): Which browser?",
     ]
-    assert said[2].startswith("signin #2-#8 Pat: Tags: +later; Status: BLOCKED; ")
+    assert said[2].startswith("signin #2-#7 Pat: Tags: +later; Status: BLOCKED; ")
     assert said[2].endswith(" → Codex")
     assert said[3:] == [
-        "signin #9 Codex (Pat): And now? → Pat",
+        "signin #8 Codex (Pat): And now? → Pat",
         "signin #10 Codex (Pat): Tags: +soon",
     ]
     assert len(repo.json("updates", "--since", "1d")["entries"]) == 11

@@ -489,7 +489,7 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
         *("install", "uninstall", "init", "sync", "doctor", "export", "demo"),
         *("break-lock", "break_lock", "board", "statusline", "completion"),
     }
-    assert set(permissions.TOOLS) < {one.name for one in all_tools()}
+    assert set(permissions.TOOLS) <= {one.name for one in all_tools()}
     listed = (f"{toolnames.PREFIX}{name}" for name in toolnames.TOOLS)
     assert (*listed,) == permissions.TOOLS
     rules = codex.rules_text(("wc", "wc-cli")).replace(

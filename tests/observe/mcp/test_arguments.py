@@ -29,7 +29,7 @@ def guided(store: Store) -> Store:
 
 PAGE = (
     *("topic", "from_entry", "limit", "summary_only", "history", "code_branch"),
-    *("kind", "max_tokens"),
+    "kind",
 )
 WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     (

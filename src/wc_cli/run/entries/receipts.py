@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 _FORMAT = "core.repositoryFormatVersion"
+# What a receipt waits for git at most, which may hang.
+_GIT_SECONDS = 1.0
 
 
 def settle_after_write(
@@ -224,10 +227,12 @@ def _unopened_notes(context: Context, layout: Layout) -> list[str]:
         return []
     from wc_cli.ledger.branch.git import Git, GitError  # 3 ms, seldom
 
+    until = time.monotonic() + _GIT_SECONDS
     try:
-        Git(layout.root, context.env).run("rev-parse")
+        Git(layout.root, context.env, until=until).run("rev-parse")
     except GitError as error:
-        return [f"not committed: {error} (see: wc doctor)"]
+        if time.monotonic() < until:  # else it has only been slow
+            return [f"not committed: {error} (see: wc doctor)"]
     return []
 
 
