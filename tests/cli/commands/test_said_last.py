@@ -65,7 +65,7 @@ def test_updates_show_upkeep_together(repo: Here) -> None:
     assert said[2].endswith(" → Codex")
     assert said[3:] == [
         "signin #8 Codex (Pat): And now? → Pat",
-        "signin #10 Codex (Pat): Tags: +soon",
+        "signin #9 Codex (Pat): Tags: +soon",
     ]
     assert len(repo.json("updates", "--since", "1d")["entries"]) == 11
 
