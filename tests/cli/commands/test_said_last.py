@@ -67,7 +67,7 @@ def test_updates_show_upkeep_together(repo: Here) -> None:
         "signin #8 Codex (Pat): And now? → Pat",
         "signin #9 Codex (Pat): Tags: +soon",
     ]
-    assert len(repo.json("updates", "--since", "1d")["entries"]) == 11
+    assert len(repo.json("updates", "--since", "1d")["entries"]) == 10
 
 
 def test_the_note_of_a_handoff_is_said(repo: Here) -> None:
