@@ -91,9 +91,9 @@ CASES = {
     "an option": (["wc", "list", "--li"], ["--limit"]),
     "a shell": (["wc", "completion", "z"], ["zsh"]),
     "help": (["wc", "help", "hand"], ["handoff"]),
-    "a group of the help": (["wc", "help", "pl"], ["plan", "planning"]),
+    "a group of the help": (["wc", "help", "pl"], ["planning"]),
     "a rare option": (["wc", "say", "auth", "--if"], ["--if-ball", "--if-last"]),
-    "not what was given": (["wc", "say", "--title", "x", "--ti"], [""]),
+    "not what was given": (["wc", "say", "--title", "x", "--tit"], [""]),
     "what may be repeated": (["wc", "say", "--pr", "1", "--pr"], ["--pr"]),
     "a value after =": (["wc", "list", "--sort=to"], ["topic"]),
     "= as a word": (["wc", "list", "--sort", "=", "to"], ["topic"]),
@@ -109,7 +109,7 @@ CASES = {
     "one like a command": (["wc", "-l", "li"], [""]),
     "two files": (["wc", "code.txt", ""], [""]),
     "nonsense": (["wc", "nonsense", ""], [""]),
-    "nonsense options": (["wc", "say", "--nonsense", "--ti"], ["--title"]),
+    "nonsense options": (["wc", "say", "--nonsense", "--tit"], ["--title"]),
 }
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
-from wc_core.base.times import with_local_times
 from wc_core.ledger.threads.model import CLOSED, OPEN
 from wc_core.reading.views import planning
 from wc_observe.web.html import NOTHING, Html, element, joined
@@ -138,7 +137,7 @@ def _node(node: TreeNode, room: _Room, context: PageContext) -> Html:
     if thread.status != OPEN:
         marks.append(status_mark(thread.status))
     if node.waits:
-        names = with_local_times(", ".join(map(one_line, node.waits[:_REASONS])))
+        names = ", ".join(map(one_line, node.waits[:_REASONS]))
         marks.append(element("span", f"waits for {names}", class_="mark waits"))
     holder = NOTHING
     if thread.status != CLOSED:

@@ -549,7 +549,7 @@ def test_a_budget_of_an_older_wc_starts_nobody(repo: Repo) -> None:
     ask_for(repo, "login", "done")
     set_budget(repo, "login", 200_000)
     (row,) = plan(repo)["waiting"]
-    assert row["reason"] == "waits for a budget of an older wc"
+    assert row["reason"] == "waits for a budget of an older wc: #1"
     repo.ok("ready", "login", "--anyway")
     assert len(plan(repo)["start"]) == 1
 

@@ -46,13 +46,6 @@ def test_a_store_without_links_says_how_to_make_one(repo: Here) -> None:
     assert ">Plan<" not in site(repo).get("threads/login").partition("<main")[2]
 
 
-def test_the_time_of_a_gate_is_local(planned: Here) -> None:
-    planned.ok("gate", "ui", "--until", "5h")
-    page = words(site(planned).get("plan"))
-    assert re.search(r"waits for .*\d{4}-\d\d-\d\d \d\d:\d\d UTC", page)
-    assert not re.search(r"\d\d:\d\d(:[\d.]+)?Z", page)
-
-
 def test_the_plan_is_a_tree(planned: Here) -> None:
     page = site(planned).get("plan")
     assert "<svg" not in page.partition("<main")[2]
