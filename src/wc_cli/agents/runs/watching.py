@@ -25,9 +25,8 @@ _GRACE_SECONDS = 15.0
 
 
 class Run(NamedTuple):
-    """A run that is watched: its record, its process, the agent's context, the thread's
-    budget (0: none), when it must end (on the monotonic clock), and what had
-    title, and when it must end (on the monotonic clock)."""
+    """A run that is watched: its record, its process, the agent's context, and when it
+    must end (on the monotonic clock)."""
 
     record: RunRecord
     process: AgentProcess

@@ -1,4 +1,5 @@
-"""What threads wait for, as terminal text: other threads, and gates."""
+"""What threads wait for, as terminal text: other threads, and gates of
+older versions."""
 
 from __future__ import annotations
 
