@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -59,8 +60,10 @@ def run(source: BoardSource, card_filter: CardFilter, signs: BoardSigns) -> None
     with _keys(), _live(screen) as live:
         try:
             ending = _follow(screen, live, wakeup)
-        except OSError:  # the terminal was closed while it was written to
-            ending = signal.SIGHUP
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            ending = signal.SIGHUP  # the terminal was closed while it was written to
     if ending:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
