@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +22,6 @@ from wc_cli.ledger.store.rendering import render_files
 from wc_core.ledger.threads import codec, folding, model
 from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.model import Ball
-from wc_core.ledger.threads.older import metamoves
 from wc_core.ledger.threads.pages import page as markdown
 from wc_core.ledger.threads.projections import Meta, read_meta
 
@@ -375,26 +373,6 @@ def test_a_thread_of_another_tool_that_wc_goes_on_with(repository: Repository) -
     assert done.log() == FOREIGN[0] + more + lines([said])
     again = rendered_from(done.log(), "t", {"tags": [1]})
     assert {path: one.data for path, one in done.tree.items()} == again
-
-
-@pytest.mark.parametrize("which", ["ours", "theirs"])
-@pytest.mark.parametrize("more", [[], [OURS]], ids=["same log", "longer log"])
-def test_a_move_of_the_older_tool_is_recorded(
-    repository: Repository, which: str, more: list[Entry]
-) -> None:
-    base, other = thread([FIRST]), thread([FIRST, *more])
-    moved = {"ball": "Sam", "last_updated": "2026-03-01T12:00:00.500+00:00"}
-    data = json.dumps(json.loads(base[META]) | moved, indent=2).encode()
-    older = base | {META: data}
-    pair = (older, other) if which == "ours" else (other, older)
-    done = merged(repository, base, *pair)
-    meta = read_meta("t", data)
-    assert isinstance(meta, Meta)
-    move = metamoves.unrecorded_move("t", meta, [FIRST, *more])
-    assert move is not None
-    line = metamoves.to_line(move, meta)
-    rendered = rendered_from(merge_logs("t", other[LOG], line))
-    assert {path: one.data for path, one in done.tree.items()} == rendered
 
 
 # --- pages of the markdown age ---------------------------------------------------

@@ -257,7 +257,6 @@ def keep(upkeep: Upkeep, item: PendingSummary, text: str, name: str) -> None:
             write = durable.append if os.path.lexists(path) else durable.create
             write(path, record.to_line(), layout.root)
         if item.thread_hash:
-            upkeep.record_move(topic)
             thread = upkeep.reader.thread(topic)
             own = {SUMMARY: text, SUMMARY_HASH: item.thread_hash}
             snapshot = thread.snapshot

@@ -10,6 +10,7 @@ from wc_cli.ledger.doctor.recovery import (
     Recovery,
     lacks_entries,
     lost_to_another_tool,
+    moved_by_another_tool,
 )
 from wc_cli.ledger.doctor.repair import is_newer_page, is_older_page, is_status_wrong
 from wc_cli.ledger.doctor.strays import obstruction, thread_folders
@@ -175,6 +176,10 @@ class ThreadExaminer:
             message = f"was replaced by another tool, and lacks the entry {shown}"
             fix = "The branch does not have it. A backup or another clone may have."
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
+        elif holder := moved_by_another_tool(thread):
+            message = f"was written by another tool, which moved the ball to {holder}"
+            fix = f"It counts once wc moves it: wc handoff {topic} --to NAME"
+            yield Finding(self._relative(self.layout.meta(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
         if newest and is_ahead(ulid.timestamp_ms(newest), now_ms()):
             self.ahead.append(topic)
@@ -221,8 +226,6 @@ class ThreadExaminer:
         snapshot = thread.snapshot
         if snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return
-        if snapshot.move is not None:
-            return  # the next write records the move, and renders them
         damaged = {damage.file for damage in thread.damage}
         topic = thread.state.topic
         if self._relative(self.layout.log(topic)) in damaged:

@@ -10,6 +10,7 @@ from wc_cli.ledger.branch.compare import TooLargeError, compare_log, too_large
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.doctor.setaside import SetAsideStores
 from wc_cli.ledger.merge.logs import split_torn
+from wc_core.base import names
 from wc_core.base.files import read_plain
 from wc_core.base.layout import topic_of
 from wc_core.ledger.git import discovery
@@ -206,6 +207,21 @@ def _page_line(entry: Entry, position: int) -> bytes:
 def lacks_entries(thread: Thread) -> bool:
     """Return whether a thread lacks its log, or entries that it had."""
     return any(damage.kind == "missing" for damage in thread.damage)
+
+
+def moved_by_another_tool(thread: Thread) -> str:
+    """Who has the ball by a ``meta.json`` that another tool wrote after wc, if the log
+    says otherwise; else empty."""
+    meta = thread.snapshot.meta
+    if (
+        not meta.rewritten
+        or meta.base is None
+        or not model.written_by_wc(thread.entries)
+    ):
+        return ""
+    holder = meta.base.ball
+    is_same = names.fold(holder or "") == names.fold(thread.state.ball or "")
+    return "" if is_same else model.holder_text(holder)
 
 
 def lost_to_another_tool(thread: Thread) -> str:

@@ -292,14 +292,6 @@ class Repair:
             return thread
         if thread.snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return thread
-        if thread.snapshot.move is not None:
-            yield RepairStep(
-                self._relative(self.layout.log(topic)),
-                "add the move of another tool that only meta.json has",
-            )
-            if self.dry_run or not self.upkeep.record_move(topic):
-                return thread
-            thread = self.reader.thread(topic)
         places = rendering.places_of(self.layout, topic)
         wrong = {path for path in places if not waiting or obstruction(path, "file")}
         if not wrong:

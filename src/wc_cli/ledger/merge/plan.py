@@ -241,8 +241,6 @@ class _Planner:
         if gained:
             self._note_gained(topic, gained)
         metas = threads.read_metas(topic, self._versions(paths.meta))
-        for meta in metas[1:]:
-            union = threads.with_older_move(topic, union, meta)
         union = self._set_log(paths.log, union)
         return {paths.log, *self._render(topic, paths, union, metas)}
 

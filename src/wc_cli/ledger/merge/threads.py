@@ -10,7 +10,6 @@ from wc_cli.ledger.merge.threeway import merge_keys
 from wc_core.base.errors import Damage
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
-from wc_core.ledger.threads.older import metamoves
 from wc_core.ledger.threads.pages import page as page_format
 
 TYPE_CHECKING = False
@@ -86,16 +85,6 @@ def _lines_without(
         for position, entry in enumerate(page):
             if entry.id not in known_ids:
                 yield codec.to_line(entry, position)
-
-
-def with_older_move(topic: str, union: LogUnion, meta: Meta | None) -> LogUnion:
-    """Add to a merged log the older tool's move that only one side's ``meta`` has."""
-    if meta is None:
-        return union
-    move = metamoves.unrecorded_move(topic, meta, union.entries)
-    if move is None:
-        return union
-    return unite(topic, union.data, metamoves.to_line(move, meta))
 
 
 def read_metas(topic: str, meta: Versions) -> list[Meta | None]:

@@ -34,7 +34,6 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
 from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.longlines import MAX_LOG_BYTES, expanded, has_long
-from wc_core.ledger.threads.older import metamoves
 from wc_core.ledger.threads.pages import page as page_format
 from wc_core.ledger.threads.projections import Meta
 
@@ -273,8 +272,6 @@ class Applier:
         paths = paths_of(topic)
         with self.upkeep.lock(topic):
             before = self._state_before(topic)
-            if before is None:
-                self.upkeep.record_move(topic)
             if paths.log in changes or os.path.lexists(layout.log(topic)):
                 durable.make_folder(layout.folder(topic), root)
                 # Settling then renders it, and commits our differences.
@@ -393,20 +390,10 @@ class Applier:
             self.upkeep.status.write(state, before)
             self.upkeep.status.remove_stale(state)
             return
-        thread = self._with_older_move(thread, new_meta)
         unknown = self._merge_unknown(topic, thread.snapshot.unknown, meta)
         seal = seal_of(thread.log, thread.data)
         self.upkeep.write_state(thread.state, thread.log.size, unknown, before, seal)
         self.upkeep.status.remove_stale(thread.state)
-
-    def _with_older_move(self, thread: Thread, committed: Meta) -> Thread:
-        """The thread with the older tool's move from a ``committed`` meta."""
-        topic = thread.state.topic
-        move = metamoves.unrecorded_move(topic, committed, thread.entries)
-        if move is None:
-            return thread
-        self.upkeep.append_move(move, committed)
-        return self.reader.thread(topic)
 
     def _merge_unknown(
         self, topic: str, unknown: Mapping[str, Any], meta: FileChange

@@ -155,12 +155,6 @@ class LockedThread(NamedTuple):
         return self.snapshot is not None and self.snapshot.fresh
 
     @property
-    def has_unrecorded_move(self) -> bool:
-        """Whether the older tool moved the ball or changed the status, and the log
-        lacks that."""
-        return self.snapshot is not None and self.snapshot.move is not None
-
-    @property
     def size(self) -> int:
         """The length of the log in bytes."""
         return max(0, self.snapshot.log_size) if self.snapshot is not None else 0

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    from wc_core.ledger.threads.model import Entry, State
-    from wc_core.ledger.threads.projections import Meta, Seal
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.projections import Seal
     from wc_core.ledger.threads.reader import StoreReader, Thread
 
 LOCK_SECONDS = 2.0
@@ -144,9 +144,7 @@ class Upkeep:
             return
         with self.lock(topic):
             snapshot = self.reader.snapshot(topic)
-            if snapshot.move is not None:
-                self.append_move(snapshot.move, snapshot.meta)
-            elif snapshot.fresh:
+            if snapshot.fresh:
                 return
             thread = self.reader.thread(topic)
             if thread.snapshot.log_size >= 0 and not thread.snapshot.meta.newer:
@@ -176,26 +174,6 @@ class Upkeep:
             now = self.reader.snapshot(topic)
             if now.fresh and now.meta._replace(seal=new.seal) == new:
                 durable.replace(self.layout.meta(topic), meta, self.layout.root)
-
-    def record_move(self, topic: str) -> bool:
-        """Append to the log a move that the older tool wrote only to ``meta.json``.
-        Returns whether there was one. The caller holds the thread's lock."""
-        snapshot = self.reader.snapshot(topic)
-        if snapshot.move is not None:
-            self.append_move(snapshot.move, snapshot.meta)
-        return snapshot.move is not None
-
-    def append_move(self, move: Entry, meta: Meta) -> None:
-        """Append the entry of a ``move`` that the older tool wrote only to ``meta``."""
-        # 1 ms, only beside the older tool
-        from wc_core.ledger.threads.older import metamoves
-
-        path, root = self.layout.log(move.topic), self.layout.root
-        line = metamoves.to_line(move, meta)
-        durable.touch(self.marker(move.topic), root)
-        durable.append(path, line, root, move.id.encode())
-        # A user's git may remove the entry from the log until it is committed.
-        durable.append_unflushed(self.marker(move.topic), line, root)
 
     def write_state(
         self,

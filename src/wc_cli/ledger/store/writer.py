@@ -250,8 +250,6 @@ class StoreWriter:
     def _write_locked(self, draft: Draft, source: IdSource) -> Receipt:
         topic, root = draft.topic, self.layout.root
         thread = lockedthread.read(self.reader, draft)
-        if thread.has_unrecorded_move and self.upkeep.record_move(topic):
-            thread = lockedthread.read(self.reader, draft)
         if draft.key and (receipt := thread.receipt_for(draft.key)):
             self._flush_log(topic)
             topic = aliases.name_of(self.reader, thread.state)

@@ -45,7 +45,7 @@ from wc_core.ledger.threads.written import written_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from wc_core.ledger.threads.longlines import LogText
     from wc_core.ledger.threads.model import Entry, State
@@ -100,19 +100,6 @@ class Thread(NamedTuple):
     def damage(self) -> tuple[Damage, ...]:
         """The defects of the thread's files."""
         return self.snapshot.damage
-
-
-def _with_older_move(snapshot: Snapshot, entries: Sequence[Entry]) -> Snapshot:
-    """The snapshot including what the older tool wrote to ``meta.json`` only."""
-    # 1 ms, only beside the older tool.
-    from wc_core.ledger.threads.older import metamoves
-
-    state = snapshot.state
-    move = metamoves.unrecorded_move(state.topic, snapshot.meta, entries)
-    if move is None:
-        return snapshot
-    shown = metamoves.with_move(state, entries, move)
-    return snapshot._replace(state=shown, move=move)
 
 
 class _MetaFile(NamedTuple):
@@ -337,8 +324,6 @@ class StoreReader:
         state = folding.fold(topic, log.entries, meta.base)._replace(lost=log.lost)
         damage = (*damage, *self._shrinkage(topic, log, meta), *log.damage)
         snapshot = Snapshot(state, log.size, False, damage, meta.unknown, meta)
-        if meta.rewritten:
-            snapshot = _with_older_move(snapshot, log.entries)
         snapshot = labelled(self, folder, snapshot)
         return Thread(snapshot, with_ways(log.entries, self.layout), log, data)
 

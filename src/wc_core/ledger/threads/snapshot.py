@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.errors import Damage
-    from wc_core.ledger.threads.model import Entry, State
+    from wc_core.ledger.threads.model import State
 
 
 class Snapshot(NamedTuple):
@@ -26,9 +26,6 @@ class Snapshot(NamedTuple):
     ``meta.json`` mentions is reported. ``unknown`` has the keys of other tools in
     ``meta.json``. ``name`` is the thread's name in its store, see `aliases`; ``tags``
     include those of an older tool.
-
-    ``move`` is the entry for changes that the older tool wrote to ``meta.json`` only,
-    and that the log still lacks, see `older.metamoves`. ``state`` already includes it.
     """
 
     state: State
@@ -39,7 +36,6 @@ class Snapshot(NamedTuple):
     meta: Meta = Meta()
     name: str = ""
     tags: tuple[str, ...] = ()
-    move: Entry | None = None
 
     @property
     def topic(self) -> str:

@@ -263,8 +263,6 @@ def least_new(column: str, is_me: Callable[[str], bool]) -> int | None:
 def can_have(snapshot: Snapshot) -> bool:
     """Returns whether a record can contain everything about a thread."""
     state = snapshot.state
-    return (
-        snapshot.move is None
-        and state.ball != ""
-        and not any(_BETWEEN in item.name for item in state.participants)
+    return state.ball != "" and not any(
+        _BETWEEN in item.name for item in state.participants
     )

@@ -66,13 +66,6 @@ def _lines(thread: Thread) -> Iterator[bytes]:
     if not data:
         entries = enumerate(thread.entries)
         data = b"".join(codec.to_line(entry, idx) for idx, entry in entries)
-    elif (move := thread.snapshot.move) is not None:
-        # Another tool wrote it to meta.json only.
-        from wc_core.ledger.threads.older import metamoves  # 1 ms, only beside it
-
-        data = (
-            data.rstrip(b"\n") + b"\n" + metamoves.to_line(move, thread.snapshot.meta)
-        )
     lines = filter(bytes.strip, data.split(b"\n"))
     yield from (line for line in lines if not long_size(line))
 

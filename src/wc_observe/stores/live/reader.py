@@ -356,14 +356,11 @@ class LiveReader(StoreReader):
     def _is_current(self, cached: CachedThread, log: Stamp, meta: Stamp) -> bool:
         """Returns whether files with these stamps have the cached content.
 
-        A meta that wc wrote adds nothing to the log; one by another tool may.
+        A meta beside a log of wc adds nothing to it; one of another tool does.
         """
         if cached.log != log or cached.meta == meta:
             return cached.log == log
-        snapshot = cached.thread.snapshot
-        if snapshot.move or not model.written_by_wc(cached.thread.entries):
-            return False
-        return not self.meta(snapshot.topic).rewritten
+        return model.written_by_wc(cached.thread.entries)
 
     def _relabelled(self, snapshot: Snapshot) -> Snapshot:
         """Returns a cached snapshot with the thread's current labels."""
@@ -398,8 +395,6 @@ class LiveReader(StoreReader):
         thread = cached.thread
         # The meta beside another tool's log counts as well, and may have changed.
         if cached.log.inode != stamp.inode or not model.written_by_wc(thread.entries):
-            return None
-        if thread.snapshot.move or self.meta(topic).rewritten:
             return None
         added = self._added(topic, thread)
         tail = codec.read_log(topic, added)

@@ -1,4 +1,4 @@
-"""Data that only the older tool writes: its settings, and its moves outside the log.
+"""Data that only the older tool writes: its settings.
 
 Knows files as their contents. Nothing here is imported if that tool was never used.
 """
