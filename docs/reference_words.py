@@ -138,8 +138,7 @@ EXAMPLES = {
     ),
     "board": ("wc board --once --closed",),
     "search": ("wc search passkey browser", "wc search --kind warning --severity high"),
-    "updates": ("wc updates --since 3h",),
-    "seen": ("wc seen login", "wc seen --all"),
+    "updates": ("wc updates --since 3h", "wc updates --seen"),
     "reindex": ("wc reindex --closed",),
     "init": ("wc init", "wc init --push"),
     "guidance": (
@@ -147,9 +146,9 @@ EXAMPLES = {
         "wc guidance list",
         "wc guidance remove --on handoff 1",
     ),
-    "rules": ("wc rules", "wc rules check --json"),
     "config": (
         "wc config list --show-origin",
+        "wc config list rules",
         "wc config get ball.enforce",
         "wc config set counterparts.Codex 'Claude Code' Cursor",
         "wc config unset counterparts.Codex",
@@ -163,10 +162,6 @@ EXAMPLES = {
     "carry": ("wc carry", "wc carry --dry-run --json"),
     "harvest": ("wc harvest --forget",),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
-    "problems": (
-        "wc problems",
-        "wc problems --all --json",
-    ),
     "brief": (
         "wc brief",
         "wc brief --json",
@@ -186,8 +181,7 @@ EXAMPLES = {
     "release": ("wc release src/auth.py", "wc release --all"),
     "check": ("wc check src/auth.py", "wc check ui.py::Form --mode read --json"),
     "claims": ("wc claims", "wc claims src/auth.py --json"),
-    "radar": ("wc radar", "wc radar --remote --json"),
-    "conflicts": ("wc conflicts", "wc conflicts review"),
+    "radar": ("wc radar", "wc radar --remote --json", "wc radar review"),
     "neighbors": ("wc neighbors ui.py", "wc neighbors ui.py::Form.check --json"),
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
@@ -207,7 +201,7 @@ EXAMPLES = {
 BEFORE = {
     "handoff": ("wc take login --reason 'It is an example'",),
     "release": ("wc claim src/auth.py",),
-    "conflicts": ("git branch -q review", "git switch -qc login"),
+    "radar": ("git branch -q review", "git switch -qc login"),
     "take": (
         "wc handoff login --to anyone --reason 'It is an example'",
         "wc new release -m 'Ship it' --to 'Claude Code'",
@@ -327,7 +321,7 @@ the rest.""",
 Fetches the branches that the setting `carry.from` names, or those that you name, and
 adds the entries that travel with them to their threads. `wc sync` and the background do
 the same, unless the setting `carry.harvest` is `ask` or `off`. What cannot be an entry
-is refused, and `wc problems` names it. [Agents in the cloud](cloud.md) explains the
+is refused, and `wc doctor` names it. [Agents in the cloud](cloud.md) explains the
 rest.""",
     "worktrees": """\
 The command runs nothing and asks nobody: it reads git's files, the threads, what
@@ -353,10 +347,6 @@ came after your last entry and you have not read it: you do not miss an answer t
 faster than you, and threads that you left before do not wake you. For threads that you
 name, it returns immediately if you have the ball. Without `--timeout` it waits
 indefinitely. See [waking an agent](agents.md#waking-an-idle-agent).""",
-    "problems": """\
-Leaves out problems that resolve themselves, and those that only a check of every log
-finds: use `wc doctor`. It spends at most 200 ms on the threads, starting with those
-that changed last, so it fits into a prompt or a cron job.""",
     "brief": """\
 Reads only small files that every write updates, so it is just as fast in a store of ten
 thousand threads; if it runs out of time, it says so. A ball is *stale* if the same
@@ -377,9 +367,8 @@ reasons: [verdicts](edits.md#may-i-edit-this).""",
     "radar": """\
 *Hot* files conflict when both branches are merged, *soft* ones merge cleanly, and
 *registries* (changelogs, lock files) conflict in a way that is easily resolved. Neither
-the index nor a file of a worktree is touched. See [radar](edits.md#radar).""",
-    "conflicts": """\
-The other side may also be a commit, or a participant in a worktree: `Codex@review`.""",
+the index nor a file of a worktree is touched. `BRANCH` may also be a commit, or a
+participant in a worktree: `Codex@review`. See [radar](edits.md#radar).""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which prints the same from small files and
 starts no process. This command reads the threads themselves.""",
@@ -435,9 +424,8 @@ or a path |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
 | `WATERCOOLER_MEANING_KEY` | the key of the model server that `meaning.endpoint` \
 names: [meaning](search.md#meaning) |
-| `WATERCOOLER_BRIEF_MS` | how many milliseconds `wc brief` may take, and \
-`wc problems` may spend on threads; default 200. After that they show what they \
-have, and say that it is incomplete |
+| `WATERCOOLER_BRIEF_MS` | how many milliseconds `wc brief` may take; default 200. \
+After that it shows what it has, and says that it is incomplete |
 | `WATERCOOLER_GUARD` | what happens to edits of other people's claims: `off`, \
 `notice`, `advise` or `refuse`; see [guards](edits.md#guards) |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |

@@ -140,7 +140,7 @@ COMMAND_STEPS = (
     Step(
         "docs/reference_words.py",
         '    "count": ("wc count --open",),\n',
-        '    "seen": ("wc seen login"',
+        '    "reindex": ("wc reindex --closed"',
     ),
     Step(
         "src/wc_cli/agents/skill/watercooler/references/search.md",

@@ -80,7 +80,7 @@ def _offered(repo: Repo, shell: str, script: str) -> list[str]:
 
 CASES = {
     "a command": (["wc", "sa"], ["say"]),
-    "two commands": (["wc", "se"], ["set-status", "search", "seen"]),
+    "two commands": (["wc", "se"], ["set-status", "search"]),
     "the whole name": (["wc-cli", "sa"], ["say"]),
     "a topic": (["wc", "say", "au"], ["auth", "authors"]),
     "a topic by an alias": (["wc", "read", "it"], ["it-works"]),

@@ -103,7 +103,7 @@ def test_they_are_set_and_shown(machine: Machine) -> None:
     for wrong in (
         ("inbox.statusline", "night"),
         ("defaults.say", "--force"),
-        ("rules.roles", "critic"),
+        ("rules.title", "fix: *"),
         ("ball.enforce", "off"),
     ):
         folder.fails(2, "config", "--global", "set", "--", *wrong)
@@ -118,8 +118,8 @@ def test_they_are_set_and_shown(machine: Machine) -> None:
 def test_a_preference_is_not_a_setting_of_the_repository(machine: Machine) -> None:
     repo = Here(machine, machine.repo().path)
     repo.fails(2, "config", "set", "inbox.statusline", "true")
-    repo.ok("config", "set", "rules.roles", "critic")
+    repo.ok("config", "set", "rules.title", "fix: *")
     path = machine.home / ".config/watercooler/config.toml"
     path.parent.mkdir(parents=True)
-    path.write_text("[rules]\nroles = []\n")
+    path.write_text("[rules]\ntitle = []\n")
     repo.fails(2, "new", "auth", "--title", "A")

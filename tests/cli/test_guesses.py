@@ -69,7 +69,7 @@ UNDERSTOOD = (
     Guess("list blocked", "wc list --status BLOCKED"),
     Guess("updates 3h", "login"),
     Guess("search passkey", "login"),
-    Guess("seen", "seen: login"),
+    Guess("seen login", "wc read login --seen"),
     # Other words.
     Guess("show login", "Log in with a passkey"),
     Guess("status", "login"),

@@ -143,7 +143,7 @@ def test_harvesting_may_be_killed(
         assert "nothing new" in person.ok("harvest").out
         ways = (person.store / "harvested.jsonl").read_text().splitlines()
         assert len(ways) == len(set(ways)) == 2, at
-        assert person.ok("problems").out == "No problems.\n"
+        person.ok("doctor")
 
 
 class Clouds:

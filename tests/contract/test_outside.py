@@ -45,8 +45,8 @@ WRITING = (
     ("say", "brand-new", "--title", "T", "--new"),
     ("say", "old", "--title", "T"),
     ("take", "auth", "--reason", "r"),
-    ("seen", "auth"),
-    ("seen", "--all"),
+    ("read", "auth", "--seen"),
+    ("updates", "--seen"),
     ("reindex",),
     ("note", "busy"),
     ("init",),
@@ -76,7 +76,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in FOLDERS:
         (store / name).mkdir(parents=True, exist_ok=True)
     assert wc(["say", "auth", "--title", "T"], folder, env).code == 0
-    assert wc(["seen", "auth"], folder, env | {"WATERCOOLER_AGENT": "Codex"}).code == 0
+    assert (
+        wc(
+            ["read", "auth", "--seen"], folder, env | {"WATERCOOLER_AGENT": "Codex"}
+        ).code
+        == 0
+    )
     for name in (".local/settling.json", ".local/committing"):
         (store / name).touch()
     return folder
@@ -145,7 +150,7 @@ def test_no_hard_link_is_written_through(
     template: Path, tmp_path: Path, name: str
 ) -> None:
     for words, said in Victim(template, tmp_path, name, hard=True).try_everything():
-        assert said or words[0] in {"seen", "statusline"}
+        assert said or "--seen" in words or words[0] == "statusline"
 
 
 @pytest.mark.parametrize("name", [".local", ".local/status", ".local/me"])
@@ -244,7 +249,7 @@ def _race(number: int, real: int) -> Iterator[tuple[tuple[str, ...], str]]:
     sync = "inline" if number % 2 else "off"
     yield ("say", "auth", "--title", "T", "--lock-timeout", "0.1"), sync
     yield ("say", f"new-{number}", "--title", "T", "--new"), "off"
-    yield ("seen", "auth"), "off"
+    yield ("read", "auth", "--seen"), "off"
     if number % 4 == 0:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         handle = os.open("entries.jsonl", flags, dir_fd=real)

@@ -63,12 +63,12 @@ read german --peek
 read docs --peek
 read search --peek
 read passkeys --peek
-seen ci
+read ci --seen
 claims
 note
 check app/store.py
 radar
-conflicts search
+radar search
 neighbors app/auth.py
 review export --stat
 land --queue
@@ -77,13 +77,12 @@ run --dry-run
 guidance list
 config list
 config --global list
-rules
+config list rules
 worktrees
 cloud
 carry --dry-run
 harvest --dry-run
 enrich --dry-run
-problems
 doctor
 wake
 wait --timeout 0

@@ -11,8 +11,12 @@ import contextlib
 import os
 
 from wc_cli.agents.briefing.coverage import coverage, coverage_text
+from wc_cli.agents.install import hookstate, searchpath
+from wc_cli.agents.install.command import install_site
+from wc_cli.agents.install.ledger import Ledger
 from wc_cli.bridges.carry import harvesting
 from wc_cli.bridges.enrich import following
+from wc_cli.commands import waiting
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.branch import checkouts, commits, git, owners, trees
 from wc_cli.ledger.branch.git import GitError
@@ -26,11 +30,10 @@ from wc_cli.ledger.store import lockowners, pending, sharedlines
 from wc_cli.ledger.store.localfiles import LineStamp
 from wc_cli.run.context import other_home_text
 from wc_cli.run.entries.localtopic import chosen_text
-from wc_cli.run.entries.lostseats import LostSeats
 from wc_cli.run.options import command, flag
 from wc_cli.run.output import say, say_json
 from wc_core.base.errors import FindingsError, InvalidInputError, WcError
-from wc_core.base.files import read_plain
+from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import bounded, counted, quoted, with_home
 from wc_core.base.text import one_line
@@ -60,7 +63,8 @@ _FIX_AND_SYNC = "Your entries are safe here. Once that is fixed: wc sync"
 
 
 class DoctorOptions(SpeakerOptions):
-    """Check everything; show each problem and its fix. Exits 9 if there is any."""
+    """Check everything; show each problem, what waits for a person, and what to do.
+    Exits 9 if there is any."""
 
     repair: bool = flag("--repair", help="Repair what can be repaired without loss.")
     dry_run: bool = flag("--dry-run", help="With --repair: only show what it would do.")
@@ -73,8 +77,9 @@ _JSON_NAMES = {"repaired": "mended"}
 
 
 class DoctorReport(NamedTuple):
-    """The number of things checked, and the problems. ``notes`` are worth knowing, but
-    not problems; ``graph`` tells whether files can be parsed for symbols and
+    """The number of things checked, and the problems. ``waiting`` is what waits for
+    a person, though nothing is damaged; ``notes`` are worth knowing, but not problems;
+    ``graph`` tells whether files can be parsed for symbols and
     neighbours, ``meaning`` what searches use besides words."""
 
     store: str
@@ -82,6 +87,7 @@ class DoctorReport(NamedTuple):
     threads: int
     entries: int
     findings: tuple[Finding, ...]
+    waiting: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     repaired: tuple[RepairStep, ...] = ()
     graph: bool = False
@@ -89,9 +95,11 @@ class DoctorReport(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the doctor shape."""
-        findings = [finding._asdict() for finding in self.findings]
-        steps = [step._asdict() for step in self.repaired]
-        fields = {**self._asdict(), "findings": findings, "repaired": steps}
+        rows = {
+            name: [row._asdict() for row in getattr(self, name)]
+            for name in ("findings", "waiting", "repaired")
+        }
+        fields = {**self._asdict(), **rows}
         # Scripts know the steps by the key "mended".
         return {_JSON_NAMES.get(name, name): value for name, value in fields.items()}
 
@@ -113,9 +121,9 @@ def doctor(context: Context, options: DoctorOptions) -> None:
         say_json(report.to_json())
     else:
         _print_report(report, dry_run=options.dry_run)
-    if report.findings:
+    if count := len(report.findings) + len(report.waiting):
         raise FindingsError(
-            f"{counted(len(report.findings), 'problem')} found.",
+            f"{counted(count, 'problem')} found.",
             "The lines above say what to do.",
         )
 
@@ -176,7 +184,10 @@ def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
     word = "would repair" if dry_run else "repaired"
     for step in report.repaired:
         say(one_line(f"{word} {step.file}: {step.what}"))
-    say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
+    lines = [*map(str, report.findings)]
+    if report.waiting:
+        lines += ["Waiting for a person:", *map(str, report.waiting)]
+    say("\n".join(lines) or "Nothing is wrong.")
     for note in report.notes:
         say(one_line(f"note: {note}"))
 
@@ -184,6 +195,12 @@ def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
 def examine_store(context: Context, *, is_all: bool = False) -> DoctorReport:
     """Run every check that is possible here. Returns the findings, with ``is_all`` also
     notes about what nobody here has used yet."""
+    report = _examined_store(context, is_all=is_all)
+    outside = waiting.outside_findings(context)
+    return report._replace(waiting=(*report.waiting, *outside))
+
+
+def _examined_store(context: Context, *, is_all: bool) -> DoctorReport:
     findings = list(_git_findings(context))
     try:
         place = context.place
@@ -191,25 +208,25 @@ def examine_store(context: Context, *, is_all: bool = False) -> DoctorReport:
         # No finding: after installing, people run `wc doctor` outside of repositories,
         # too.
         note = f"{error.message} {error.hint}"
-        return DoctorReport("no store", "", 0, 0, tuple(findings), (note,))
+        return DoctorReport("no store", "", 0, 0, tuple(findings), notes=(note,))
     except WcError as error:
         findings.append(Finding("store", 0, error.message, error.hint))
         return DoctorReport("no store", "", 0, 0, tuple(findings))
     if not place.exists:
-        findings += missing_store_findings(context)
+        findings += _missing_store_findings(context)
         store = "no store" if place.branch_exists else context.store
         notes = tuple(filter(None, [context.unasked]))
-        return DoctorReport(store, place.kind, 0, 0, tuple(findings), notes)
+        return DoctorReport(store, place.kind, 0, 0, tuple(findings), notes=notes)
     reader = context.reader
-    examined = ThreadExaminer(reader, context.env)
-    findings += settings_findings(context)
-    findings += stray_findings(reader)
-    findings += settling_findings(reader)
+    judge = waiting.ThreadJudge(context.settings)
+    examined = ThreadExaminer(reader, context.env, judge.of_thread)
+    findings += _settings_findings(context)
+    findings += _stray_findings(reader)
+    findings += _settling_findings(reader)
     findings += examined.findings()
-    findings += seat_findings(context)
     if place.kind == BRANCH_STORE:
         findings += _checkout_findings(context, reader)
-        findings += exchange_findings(context)
+        findings += _exchange_findings(context)
         findings += _owner_findings(context)
     return DoctorReport(
         context.store,
@@ -217,6 +234,11 @@ def examine_store(context: Context, *, is_all: bool = False) -> DoctorReport:
         examined.threads,
         examined.entries,
         tuple(findings),
+        (
+            *examined.waiting,
+            *judge.of_holders(),
+            *waiting.store_findings(context),
+        ),
         tuple(_report_notes(context, examined, is_all=is_all)),
     )
 
@@ -232,7 +254,7 @@ def _git_findings(context: Context) -> Iterator[Finding]:
         yield Finding("git", 0, f"git {number} is too old", "Install 2.38 or newer.")
 
 
-def missing_store_findings(context: Context) -> Iterator[Finding]:
+def _missing_store_findings(context: Context) -> Iterator[Finding]:
     """Yield findings about a store that is not checked out: its branch exists, or an
     earlier repository left something in its place."""
     place = context.place
@@ -271,7 +293,7 @@ def _unwritable_findings(context: Context) -> Iterator[Finding]:
     yield Finding(folder, 0, message, fix or owners.permissions_fix(folder))
 
 
-def settings_findings(context: Context) -> Iterator[Finding]:
+def _settings_findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for settings that cannot be used."""
     damage = context.settings.damage
     if damage is not None:
@@ -279,16 +301,16 @@ def settings_findings(context: Context) -> Iterator[Finding]:
         yield Finding(damage.file, damage.line, damage.message, fix)
 
 
-def stray_findings(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
+def _stray_findings(reader: StoreReader) -> Iterator[Finding]:
     """Yield a finding for everything that occupies the path of a file or folder of the
     store."""
-    for stray in find_strays(reader.layout, deep=deep):
+    for stray in find_strays(reader.layout):
         name = os.path.relpath(stray.path, reader.layout.root)
         fix = f"Check it, and move it out of the way: {quoted(stray.path)}"
         yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)
 
 
-def settling_findings(reader: StoreReader) -> Iterator[Finding]:
+def _settling_findings(reader: StoreReader) -> Iterator[Finding]:
     """Yield a finding if something could not be committed, or not for too long."""
     try:
         trouble = pending.last_trouble(reader.layout.root)
@@ -307,15 +329,7 @@ def settling_findings(reader: StoreReader) -> Iterator[Finding]:
         yield Finding("settling", 0, message, fix)
 
 
-def seat_findings(context: Context) -> Iterator[Finding]:
-    """Yield the threads whose balls wait where nobody can work."""
-    seats = LostSeats(context)
-    for state in seats.all_lost():
-        message = f"the ball is for {state.ball}, and no worktree here has that seat"
-        yield Finding(state.name, 0, message, f"Pass it on: {seats.command(state)}")
-
-
-def exchange_findings(context: Context) -> Iterator[Finding]:
+def _exchange_findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for a problem with the remote that does not resolve itself."""
     standing = context.standing
     if standing is None or standing.travels:
@@ -354,6 +368,7 @@ def _report_notes(
         yield f"the thread of this worktree is {chosen}"
     yield from _overlooked_pages(context)
     yield from _set_aside_notes(context, examined.recovery.set_aside)
+    yield from _quarantine_notes(context.reader.layout)
     yield from map(other_home_text, context.other_homes)
     if lockowners.user_name(os.getuid()).startswith("uid "):
         yield f"your user id {os.getuid()} has no name on this machine"
@@ -396,10 +411,6 @@ def _index_problem(root: str) -> str:
 
 def _hook_notes(context: Context) -> Iterator[str]:
     """Yield the reasons why installed hooks would not run."""
-    # 25 ms, not for `wc problems`.
-    from wc_cli.agents.install import hookstate
-    from wc_cli.agents.install.command import install_site
-
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
         yield from (f"hooks: {problem}" for problem in hookstate.hook_problems(site))
@@ -415,11 +426,6 @@ def _own_notes(context: Context) -> Iterator[str]:
 
 def _login_notes(context: Context) -> Iterator[str]:
     """Yield what new login shells don't find, if something was installed for them."""
-    # 25 ms, not for `wc problems`.
-    from wc_cli.agents.install import searchpath
-    from wc_cli.agents.install.command import install_site
-    from wc_cli.agents.install.ledger import Ledger
-
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
         yield from searchpath.login_problems(Ledger(site.home).owners(), site)
@@ -486,16 +492,28 @@ def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:
     for store in aside.stores:
         root = store.layout.root
         folder = with_home(root, context.env)
-        if store in aside.earlier and not aside.missing(store):
+        if store in aside.earlier and aside.missing(store):
+            yield f"{folder} was set aside, and has entries that are missing here"
+        elif store in aside.earlier:
             yield (
                 f"{folder} is an earlier checkout of this store, which has all of its "
                 f"entries. To remove it: rm -r {quoted(root)}"
             )
-        elif store not in aside.earlier:
+        else:
             yield (
                 f"{folder} was set aside, and nothing shows that it belongs to this "
                 f"store. To look at it: WATERCOOLER_DIR={quoted(root)} wc list"
             )
+
+
+def _quarantine_notes(layout: Layout) -> Iterator[str]:
+    """Yield what a repair set aside. Only a human knows whether it matters."""
+    for name in names_in(f"{layout.local}/quarantine", layout.root):
+        file = f"{layout.local}/quarantine/{name}"
+        yield (
+            f"{layout.relative(file)} was set aside by a repair; check it, then remove "
+            f"it: rm -r {quoted(file)}"
+        )
 
 
 def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ _NEVER = "The radar has not been computed yet. Compute it: wc radar"
 def radar_view(call: Call) -> RadarView | None:
     """The stored radar; ``None`` if there is none. Raises NotFoundError over a network,
     where callers must not learn about folders."""
-    check_is_local(call, "wc conflicts")
+    check_is_local(call, "wc radar")
     place = open_store(call).place
     radar = kept.load(Layout(place.root))
     if radar is None:

@@ -59,9 +59,9 @@ with `format="json"`. A `truncated` answer says how to get the rest.
     wc handoff TOPIC --to NAME [--note '…']           only pass the ball
     wc take TOPIC [--reason '…']                      take a ball that is free or stuck
     wc set-status TOPIC IN_REVIEW                     OPEN IN_REVIEW BLOCKED CLOSED
-    wc seen TOPIC                                     mark the thread as read
+    wc read TOPIC --seen                              mark the thread as read
 
-What you read with the tools stays NEW until you write there or run `wc seen`.
+What you read with the tools stays NEW until you write there or mark it as read.
 A long body: `--body @file`, or `--body -` from standard input. `--role` planner,
 critic, implementer, tester, pm, scribe; `--type` Note, Plan, Decision, PR, Closure.
 Exit status 0 means the entry is on disk; the receipt names who holds the ball now.

@@ -45,7 +45,7 @@ def catch_up(since: str = "1d") -> list[Message]:
         "2. Then, what was decided, what is blocked, and who has the next move.\n"
         "3. Read a thread before you rely on it: read_thread(topic).\n\n"
         "Change nothing yet. To mark what you told me about as read:\n"
-        "    wc seen TOPIC\n",
+        "    wc read TOPIC --seen\n",
         tools.list_threads(open_only=True, ball="me"),
         tools.list_updates(since=since, limit=_UPDATES),
     )

@@ -154,7 +154,7 @@ HOSTILE: dict[str, tuple[tuple[str, ...], str]] = {
 def test_what_cannot_be_an_entry_is_refused_alone(
     person: Repo, hub: Path, lines: tuple[str, ...], reason: str
 ) -> None:
-    """The good line beside it comes, and ``wc problems`` names the other until someone
+    """The good line beside it comes, and ``wc doctor`` names the other until someone
     says that it is known."""
     good = line(entry_id="01M8H7GWS0N3G40AHHHKBG28ZZ", title="Good")
     push_carrier(hub, person, *lines)
@@ -163,13 +163,13 @@ def test_what_cannot_be_an_entry_is_refused_alone(
     assert "1 entry came with claude/good" in message.out
     assert reason in message.err
     assert "Good" in {entry["title"] for entry in person.entries("login")}
-    found = person.wc("problems")
+    found = person.wc("doctor")
     assert found.code == 9
     assert reason in found.out
     assert "claude/x" in found.out
     assert "wc harvest --forget" in found.out
     assert "problem" in person.ok("harvest", "--forget").out
-    assert person.ok("problems").out == "No problems.\n"
+    person.ok("doctor")
     assert "nothing new" in person.ok("sync").out
 
 
@@ -207,7 +207,7 @@ def test_an_entry_is_that_of_the_branch_that_it_names(
     )
     assert f"another on claude/b; {result}" in message.err
     assert ("differs from another on claude/a" in message.err) == (not taken)
-    assert "claude/a" in person.wc("problems").out
+    assert "claude/a" in person.wc("doctor").out
 
 
 def test_what_came_first_stays(person: Repo, hub: Path) -> None:
@@ -262,7 +262,7 @@ def test_no_carrier_changes_what_is_there(person: Repo, hub: Path) -> None:
     message = person.ok("sync")
     assert "differs from the one that is here" in message.err
     assert person.entries("login") == [first]
-    assert "differs" in person.wc("problems").out
+    assert "differs" in person.wc("doctor").out
 
 
 def test_terminals_and_models_are_safe_from_what_is_refused(
@@ -271,7 +271,7 @@ def test_terminals_and_models_are_safe_from_what_is_refused(
     """Names of branches and reasons are shown without what a terminal obeys."""
     push_carrier(hub, person, line(thread_topic="a\x1b]0;x\x07b"), branch="é\u202ex")
     shown = person.wc("sync")
-    shown_again = person.wc("problems")
+    shown_again = person.wc("doctor")
     for text in (shown.out, shown.err, shown_again.out):
         assert "\x1b" not in text
         assert "\u202e" not in text
@@ -363,12 +363,12 @@ def test_refused_branches_are_forgotten_with_the_branch(
 ) -> None:
     push_carrier(hub, person, "{")
     person.ok("sync")
-    assert person.wc("problems").code == 9
+    assert person.wc("doctor").code == 9
     person.machine.git("update-ref", "-d", "refs/heads/claude/x", cwd=hub)
     person.git("fetch", "-q", "--prune", "origin")
     push_carrier(hub, person, line(), branch="y")
     person.ok("sync")
-    assert person.ok("problems").out == "No problems.\n"
+    person.ok("doctor")
 
 
 @pytest.mark.usefixtures("hub")
@@ -385,7 +385,7 @@ def test_links_and_folders_are_no_outboxes(person: Repo) -> None:
     person.git("switch", "-q", "main")
     message = person.ok("sync")
     assert "came with" not in message.out
-    assert person.ok("problems").out == "No problems.\n"
+    person.ok("doctor")
 
 
 def test_a_remote_that_does_not_answer_fails_the_exchange_alone(

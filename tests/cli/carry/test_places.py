@@ -54,7 +54,7 @@ def test_a_ball_goes_to_the_cloud_and_comes_back(
     assert person.ball("login") == "Pat"
     assert " · via c" in person.ok("read", "login", "--raw").out
     assert " · via c" in person.ok("read", "login", "--commits").out
-    assert person.wc("problems").code == 0
+    assert person.wc("doctor").code == 0
     assert "nothing new" in person.ok("sync").out
     other = machine.git("clone", "-q", str(hub), str(tmp_path / "other"), cwd=tmp_path)
     assert not other

@@ -21,7 +21,7 @@ def test_nothing_is_wrong(repo: Repo) -> None:
     answer = repo.json("doctor")
     assert list(answer) == [
         *("store", "kind", "threads", "entries"),
-        *("findings", "notes", "mended", "graph", "meaning"),
+        *("findings", "waiting", "notes", "mended", "graph", "meaning"),
     ]
     assert (answer["kind"], answer["threads"], answer["entries"]) == ("branch", 1, 1)
     assert answer["findings"] == []

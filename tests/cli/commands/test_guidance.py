@@ -46,7 +46,6 @@ RUNS: dict[str, str] = {
     "search": "search other",
     "updates": "updates",
     "stats": "stats",
-    "seen": "seen --all",
     "reindex": "reindex",
     "worktrees": "worktrees",
     "note": "note Testing",
@@ -58,11 +57,9 @@ RUNS: dict[str, str] = {
     "radar": "radar",
     "review": "review other",
     "land": "land --queue",
-    "conflicts": "conflicts side",
     "neighbors": "neighbors file{n}.py",
     "sync": "sync --dry-run",
     "whoami": "whoami",
-    "problems": "problems",
 }
 # What has to be done before it.
 BEFORE = {
@@ -268,9 +265,11 @@ def test_it_is_committed_and_so_is_its_removal(repo: Here) -> None:
 def test_what_fails_after_its_answer_has_guidance_and_what_is_refused_has_not(
     asking: Here,
 ) -> None:
-    asking.log("other").write_text("not a line\n")
-    found = asking.wc("problems")
-    assert (found.code, found.err.count("Asked on problems.")) == (9, 1)
+    tree = asking.worktree("app-wt-b", "b")
+    for place, text in ((asking, "x = 2\n"), (tree, "x = 3\n")):
+        (place.path / "file0.py").write_text(text)
+    found = asking.wc("radar", "b")
+    assert (found.code, found.err.count("Asked on radar.")) == (9, 1)
     assert "Asked" not in asking.fails(3, "ack", "nowhere")
 
 

@@ -39,7 +39,7 @@ def test_every_reader_shows_the_new_name(renamed: Repo) -> None:
         ("stats", "login"),
         ("stats",),
         ("statusline",),
-        ("seen", "login"),
+        ("read", "login", "--seen"),
     ):
         out = renamed.ok(*words).out
         assert "sign-in" in out, words
@@ -58,7 +58,7 @@ def test_every_name_works_wherever_a_topic_does(renamed: Repo) -> None:
             ("read", name, "--peek"),
             ("read", name, "--commits"),
             ("stats", name),
-            ("seen", name),
+            ("read", name, "--seen"),
             ("wait", name, "--timeout", "0", "--peek"),
         ):
             renamed.ok(*words)

@@ -251,7 +251,7 @@ def test_search_json(story: Repo) -> None:
 
 def test_seen_json(repo: Repo) -> None:
     repo.ok("say", "auth", "--title", "x")
-    answer = repo.json("seen", "auth")
+    answer = repo.json("read", "auth", "--seen")
     assert list(answer) == ["store", "seen"]
     assert answer["seen"] == ["auth"]
 
@@ -456,8 +456,8 @@ def test_a_foreign_cursor_of_a_search(story: Repo) -> None:
 
 
 def test_where_no_store_is_none_is_made(repo: Repo) -> None:
-    assert repo.ok("seen", "--all").out == "seen: nothing\n"
-    assert repo.json("seen", "--all")["seen"] == []
+    assert repo.ok("updates", "--seen").out == "seen: nothing\n"
+    assert repo.json("updates", "--seen")["seen"] == []
     done = repo.ok("reindex")
     assert (done.out, done.err.partition(".")[0]) == ("", "No threads here")
     assert repo.json("reindex")["path"] is None
@@ -521,7 +521,7 @@ def hostile(repo: Repo) -> Repo:
         ["search", "x", "--limit", "1"],
         ["search", "x", "--limit", "1", PWN],
         ["search", "x", "--cursor", PWN],
-        ["seen", "--all"],
+        ["updates", "--seen"],
         ["reindex"],
     ],
 )
@@ -613,10 +613,10 @@ def test_seen_marks_without_showing(repo: Repo) -> None:
     for topic in ("auth", "billing"):
         repo.ok("say", topic, "--title", "a")
     codex = ["--as", "Codex"]
-    assert repo.ok("seen", "auth", *codex).out == "seen: auth\n"
+    assert repo.ok("read", "auth", "--seen", *codex).out == "seen: auth\n"
     news = {one["topic"]: one["new_for_you"] for one in _threads(repo, codex)}
     assert news == {"auth": 0, "billing": 1}
-    assert repo.ok("seen", "--all", *codex).out == "seen: auth, billing\n"
+    assert repo.ok("updates", "--seen", *codex).out == "seen: auth, billing\n"
     assert {one["new_for_you"] for one in _threads(repo, codex)} == {0}
 
 
@@ -662,7 +662,7 @@ def test_damage_in_one_thread_hides_no_other(repo: Repo) -> None:
     assert "wc doctor" in said
     assert repo.ok("search", "chores").out.startswith("chores #0")
     assert "billing" in repo.ok("search", "chores").err
-    assert repo.ok("seen", "--all").out == "seen: auth, chores\n"
+    assert repo.ok("updates", "--seen").out == "seen: auth, chores\n"
     assert repo.ok("updates").out.count("\n") == 2
 
 
@@ -776,7 +776,7 @@ def test_what_was_written_on_a_branch(branches: Repo) -> None:
             (entry.get("topic", topic), entry["title"]) for entry in answer["entries"]
         ]
 
-    branches.ok("seen", "--all")
+    branches.ok("updates", "--seen")
     branches.ok("ack", "moved", "--title", "New", "--as", "Sam")
     on_fix = [("moved", "On fix"), ("opened", "On fix"), ("opened", "Status: CLOSED")]
     assert written("updates", "--branch", "fix/ui") == on_fix

@@ -1,9 +1,8 @@
-"""``wc rules``: rules are kept by who writes, and never lose an entry."""
+"""Rules are kept by who writes, and never lose an entry."""
 
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +14,6 @@ from wc_core.ledger.threads import model
 if TYPE_CHECKING:
     from tests.conftest import Machine, Repo
 
-_DAY = 24 * 3600
-
 
 @pytest.fixture
 def repo(machine: Machine) -> Here:
@@ -24,15 +21,21 @@ def repo(machine: Machine) -> Here:
 
 
 def test_the_words_of_rules_are_those_of_entries() -> None:
-    words = (keys.ROLES, keys.ENTRY_TYPES, keys.KINDS)
-    assert words == (model.ROLES, model.ENTRY_TYPES, model.KINDS)
+    assert keys.KINDS == model.KINDS
+
+
+def violated(repo: Repo) -> list[tuple[str, str]]:
+    """The threads that violate the rules, according to doctor, each with how."""
+    rows = json.loads(repo.wc("doctor", "--json").out)["waiting"]
+    return [(row["file"], row["message"]) for row in rows]
 
 
 def test_without_rules_there_is_nothing_to_keep(repo: Repo) -> None:
-    assert "has no rules" in repo.ok("rules").out
-    assert repo.json("rules") == {"rules": []}
-    assert repo.ok("rules", "check").out == "No thread violates the rules.\n"
-    assert "wc rules check" in repo.fails(2, "rules", "set")
+    repo.ok("new", "old", "--title", "Before")
+    assert violated(repo) == []
+    assert "rules.balls = 0" in repo.ok("config", "list", "rules").out
+    assert "takes one of: ball" in repo.fails(2, "config", "list", "nothing")
+    assert "takes one of: ball" in repo.fails(2, "config", "list", "rules", "ball")
 
 
 def test_a_rule_is_kept_by_who_writes(repo: Repo) -> None:
@@ -46,14 +49,23 @@ def test_a_rule_is_kept_by_who_writes(repo: Repo) -> None:
     assert "rules.close_kinds" in repo.fails(4, "set-status", "auth", "CLOSED")
     repo.ok("say", "auth", "--kind", "decision", "--title", "As it was")
     repo.ok("done", "auth", "--title", "Done")
-    lines = repo.ok("rules").out.splitlines()
+    lines = repo.ok("config", "list", "rules").out.splitlines()
     assert [line.partition(" = ")[0] for line in lines] == [
         "rules.title",
         "rules.close_kinds",
+        "rules.close_link",
+        "rules.balls",
     ]
-    done = repo.wc("rules", "check")
-    assert done.code == 9
-    assert done.out == "old: rules.title: its title is 'Before'\n"
+    assert repo.wc("doctor").code == 9
+    assert violated(repo) == [("old", "rules.title: its title is 'Before'")]
+
+
+def test_a_thread_that_was_closed_before_a_rule_is_named(repo: Repo) -> None:
+    repo.ok("new", "old", "--title", "Before")
+    repo.ok("close", "old")
+    repo.ok("config", "set", "rules.close_link", "branch")
+    message = "rules.close_link: closed without a branch"
+    assert violated(repo) == [("old", message)]
 
 
 def test_the_number_of_balls_is_limited(repo: Repo) -> None:
@@ -67,34 +79,29 @@ def test_the_number_of_balls_is_limited(repo: Repo) -> None:
     repo.ok("config", "unset", "rules.balls")
     repo.ok("handoff", "b", "--to", "Codex")
     repo.ok("config", "set", "rules.balls", "1")
-    rows = json.loads(repo.wc("rules", "check", "--json").out)["violations"]
-    assert rows == [
-        {
-            "rule": "rules.balls",
-            "thread": "a",
-            "message": "Codex holds 2 balls, at most 1: a, b",
-        }
-    ]
+    message = "rules.balls: Codex holds 2 balls, at most 1: a, b"
+    assert violated(repo) == [("a", message)]
 
 
-def test_ages_are_reported_and_not_enforced(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("roles", '["critic"]'),
+        ("types", '["Plan"]'),
+        ("close_roles", '"critic"'),
+        ("close_types", "7"),
+        ("thread_days", "1"),
+        ("ball_days", "1"),
+    ],
+)
+def test_a_rule_that_went_has_no_effect_and_is_named(
+    repo: Repo, key: str, value: str
 ) -> None:
-    repo.ok("config", "set", "rules.thread_days", "3")
-    repo.ok("config", "set", "rules.ball_days", "2")
-    repo.ok("new", "auth", "--title", "A", "--to", "Codex")
-    assert not repo.wc("rules", "check").code
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 5 * _DAY)
-    monkeypatch.setattr(time, "time_ns", lambda: int((now + 5 * _DAY) * 1e9))
-    done = repo.wc("rules", "check")
-    assert done.code == 9
-    assert "rules.thread_days: open for 5 days, at most 3" in done.out
-    assert "rules.ball_days: its ball is with Codex for 5 days" in done.out
-    problems = repo.wc("problems").out
-    assert "rules.thread_days" in problems
-    assert "rules.ball_days" in problems
-    repo.ok("ack", "auth")
+    repo.ok("new", "auth", "--title", "A")
+    (repo.store / "config.toml").write_text(f"[rules]\n{key} = {value}\n")
+    assert f"rules.{key} has no effect" in repo.ok("doctor").out
+    repo.ok("done", "auth", "--title", "B")
+    assert "no setting" in repo.fails(2, "config", "set", f"rules.{key}", "1")
 
 
 def _clone(machine: Machine, name: str) -> Here:
@@ -114,7 +121,6 @@ def test_a_rule_that_clones_disagree_about_loses_no_entry(
     other = _clone(machine, "b")
     other.ok("list")
     repo.ok("config", "set", "rules.title", "fix: *")
-    repo.ok("config", "set", "rules.roles", "critic")
     repo.ok("config", "set", "rules.closers", "Nobody")
     repo.ok("sync")
     other.ok("say", "auth", "--title", "B")
@@ -126,26 +132,16 @@ def test_a_rule_that_clones_disagree_about_loses_no_entry(
     assert titles == ["A", "B", "C"]
     assert repo.entries("auth") == other.entries("auth")
     assert repo.json("read", "auth", "--peek")["status"] == "CLOSED"
-    violations = json.loads(repo.wc("rules", "check", "--json").out)["violations"]
-    assert ("web", "rules.title") in {
-        (row["thread"], row["rule"]) for row in violations
-    }
+    assert ("web", "rules.title: its title is 'D'") in violated(repo)
     third = _clone(machine, "c")
-    assert {row["key"] for row in third.json("rules")["rules"]} == {
-        "rules.title",
-        "rules.roles",
-        "rules.closers",
-    }
-    fourth = _clone(machine, "d")
-    assert fourth.ok("config", "get", "rules.title").out == "fix: *\n"
+    assert third.ok("config", "get", "rules.title").out == "fix: *\n"
     # From then on, the rule is known there as well.
     assert "rules.title" in other.fails(2, "new", "more", "--title", "E")
 
 
 def test_rules_that_cannot_be_read_are_not_taken_for_none(repo: Repo) -> None:
     repo.ok("new", "auth", "--title", "A")
-    (repo.store / "config.toml").write_text("[rules]\nroles = 1\n")
-    assert "config.toml" in repo.fails(6, "rules")
-    assert "config.toml" in repo.fails(6, "rules", "check")
+    (repo.store / "config.toml").write_text("[rules]\ntitle = 1\n")
+    assert "config.toml" in repo.wc("doctor").out
     repo.fails(6, "say", "auth", "--title", "B")
     assert len(repo.json("read", "auth", "--peek")["entries"]) == 1

@@ -258,10 +258,9 @@ def test_a_ball_that_bounces_is_noticed_once_and_stays_a_problem(repo: Repo) -> 
     ]
     assert ["3 times" in each.err for each in said] == [False, False, True, False]
     assert "wc done auth" in said[2].err
-    (problem,) = repo.wc("problems").out.splitlines()
-    assert "4 times between Claude Code (Pat) and Codex (Pat)" in problem
+    assert "4 times between Claude Code (Pat) and Codex (Pat)" in repo.wc("doctor").out
     repo.ok("set-status", "auth", "IN_REVIEW")
-    repo.ok("problems")
+    repo.ok("doctor")
 
 
 def test_a_configured_counterpart_comes_first(repo: Repo) -> None:
@@ -637,7 +636,7 @@ def test_a_refused_first_entry_leaves_no_thread(repo: Repo) -> None:
     assert repo.json("list")["threads"] == []
     assert not repo.log("auth").parent.exists()
     assert "no thread" in repo.fails(3, "read", "auth").replace("There is no", "no")
-    repo.ok("seen", "--all")
+    repo.ok("updates", "--seen")
 
 
 def test_a_key_writes_once(repo: Repo) -> None:
@@ -707,18 +706,6 @@ def test_an_entry_has_a_role_and_a_type(repo: Repo) -> None:
     repo.ok("set-status", "auth", "OPEN")
     repo.ok("close", "auth")
     assert labels() == ("implementer", "Closure")
-
-
-def test_rules_see_the_role_and_the_type_of_an_entry(repo: Repo) -> None:
-    repo.ok("config", "set", "rules.roles", "implementer")
-    repo.ok("config", "set", "rules.close_types", "Closure")
-    repo.ok("new", "auth", "-m", "Login")
-    repo.ok("done", "auth", "-m", "Done")
-    repo.ok("config", "set", "rules.types", "Note", "Plan")
-    repo.ok("config", "unset", "rules.close_types")
-    repo.ok("new", "plan", "-m", "A plan")
-    repo.ok("done", "plan", "-m", "Done")
-    assert repo.json("read", "plan")["entries"][-1]["type"] == "Note"
 
 
 BAD = {

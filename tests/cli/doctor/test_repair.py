@@ -136,7 +136,7 @@ def test_outside_git_it_comes_back_from_our_own_page(machine: Machine) -> None:
     log = place.path / ".watercooler/graph/baseline/threads/auth/entries.jsonl"
     before = log.read_bytes()
     log.unlink()
-    assert place.ok("doctor", "--repair").out.endswith("Nothing is wrong.\n")
+    assert "Nothing is wrong.\n" in place.ok("doctor", "--repair").out
     assert log.read_bytes() == before
 
 
@@ -188,7 +188,7 @@ def test_a_page_with_bytes_that_are_not_text_does_not_stop_a_repair(
     ]
     for log in logs:
         log.unlink()
-    assert place.ok("doctor", "--repair").out.endswith("Nothing is wrong.\n")
+    assert "Nothing is wrong.\n" in place.ok("doctor", "--repair").out
     assert json.loads(logs[0].read_bytes())["reason"] == "?"
     assert logs[1].exists()
 

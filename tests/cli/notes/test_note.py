@@ -187,7 +187,7 @@ def test_a_thread_of_that_name_from_before_is_shown(repo: Here) -> None:
 
 
 def test_the_rules_of_a_repository_are_not_about_notes(repo: Here) -> None:
-    repo.ok("config", "set", "rules.types", "Plan")
+    repo.ok("config", "set", "rules.title", "fix: *")
     repo.ok("note", "x", *CODEX)
     assert texts(repo) == ["x"]
 

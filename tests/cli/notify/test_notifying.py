@@ -118,7 +118,7 @@ def test_the_desktop_is_notified_and_a_failure_is_a_problem(
     write(app, "ask", "auth", "--to", "Pat", "--title", "Q", *CODEX)
     wait_for(app.private / "notified/pat/=problem")
     problem = "the last notification failed: notify-send exited with 3: no bus"
-    assert problem in app.wc("problems").out
+    assert problem in app.wc("doctor").out
 
 
 OLD = (

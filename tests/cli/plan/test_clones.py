@@ -49,7 +49,7 @@ def test_every_clone_has_the_same_plan(clones: Clones) -> None:
         assert ready(repo) == ["c"]
         assert held(repo) == ["auth", "c"]
         assert repo.json("tree", *PAT)["ignored"] == ["c waits for a"]
-        out = repo.wc("problems").out
+        out = repo.wc("doctor").out
         assert "c waits for a does not count: it closes a cycle" in out
         assert "wc unlink c a" in out
 

@@ -145,7 +145,7 @@ def test_brief_board_problems_and_server_name_it(approved: Trees) -> None:
     sentence = (
         "was approved, but app-wt-login no longer merges into main: auth.py · in login"
     )
-    assert f"login: {sentence} -> " in approved.main.wc("problems").out
+    assert f"login: {sentence}\n" in approved.main.wc("doctor").out
     context = Context(approved.main.machine.env, str(approved.main.path))
     approvals = BoardSource(context).approvals()
     assert worktree_lines([], [], approvals).plain == f" ⚠ login {sentence}"

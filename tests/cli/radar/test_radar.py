@@ -1,4 +1,4 @@
-"""``wc radar`` and ``wc conflicts``, with real worktrees."""
+"""``wc radar``, with real worktrees."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_a_store_that_is_read_only(login: Here, review: Here) -> None:
     store = local.parent
     script = (
         f"mount --bind {store} {store} && mount -o remount,ro,bind {store} && "
-        'cd "$1" && shift && "$@" radar --json; echo "code $?"; "$@" conflicts review'
+        'cd "$1" && shift && "$@" radar --json; echo "code $?"; "$@" radar review'
     )
     words = ["unshare", "-rm", "sh", "-c", script, "sh", str(login.path)]
     done = login.machine.run([*words, *login.machine.wc_words], login.path)
@@ -298,21 +298,21 @@ def test_what_could_not_be_compared_is_not_called_free_of_conflicts(
     orphan = login.worktree("app-wt-orphan")
     orphan.git("checkout", "-q", "--orphan", "pages")
     orphan.git("commit", "-qm", "another history")
-    problem = login.fails(7, "conflicts", "orphan")
+    problem = login.fails(7, "radar", "orphan")
     assert "login and orphan have no history in common" in problem
     (orphan.path / ".git").write_text("gitdir: /nowhere\n")
-    assert "orphan could not be compared" in login.fails(7, "conflicts", "orphan")
+    assert "orphan could not be compared" in login.fails(7, "radar", "orphan")
     edit(login, "auth.py", "b = 2", "b = 20")
     edit(review, "auth.py", "b = 2", "b = 21")
     moved = Here(login.machine, login.path.with_name("elsewhere"))
     login.path.rename(moved.path)
-    assert "git worktree repair" in moved.fails(3, "conflicts", "review")
+    assert "git worktree repair" in moved.fails(3, "radar", "review")
     moved.git("worktree", "repair")
-    assert moved.wc("conflicts", "review").code == 9
+    assert moved.wc("radar", "review").code == 9
     # The folder is gone, its branch is not.
     review.git("commit", "-qam", "work")
     review.path.rename(review.path.with_name("lost"))
-    problem = moved.fails(7, "conflicts", "review")
+    problem = moved.fails(7, "radar", "review")
     assert "review could not be compared: its folder is missing" in problem
 
 
@@ -342,7 +342,7 @@ def test_submodules_that_conflict(repo: Here, login: Here, review: Here) -> None
     assert hot.keys() == {"notes.txt", "vendor/lib"}
     assert hot["vendor/lib"].startswith("submodule")
     assert len(fields["pairs"]) == 3
-    assert login.wc("conflicts", "review").code == 9
+    assert login.wc("radar", "review").code == 9
 
 
 def test_fetched_branches_on_request(repo: Here, login: Here) -> None:
@@ -363,30 +363,24 @@ def test_fetched_branches_on_request(repo: Here, login: Here) -> None:
 def test_conflicts_with_one_branch(repo: Here, login: Here, review: Here) -> None:
     edit(login, "auth.py", "b = 2", "b = 20")
     edit(review, "auth.py", "b = 2", "b = 21")
-    answer = login.wc("conflicts", "review")
+    answer = login.wc("radar", "review")
     assert (answer.code, answer.out.splitlines()[0]) == (9, "login + review")
     assert "1 file would conflict." in answer.err
-    answer = login.wc("conflicts")
-    assert (answer.code, answer.err.splitlines()) == (
-        0,
-        [
-            "Nothing would conflict with main.",
-            "It would with other worktrees: wc conflicts review",
-        ],
-    )
-    answer = repo.wc("conflicts", "HEAD")
+    answer = login.wc("radar", "main")
+    assert (answer.code, answer.err) == (0, "Nothing would conflict with main.\n")
+    answer = repo.wc("radar", "HEAD")
     assert answer.err == "Nothing would conflict with HEAD.\n"
     edit(repo, "auth.py", "b = 2", "b = 22")
     repo.git("commit", "-qam", "base")
-    answer = login.wc("conflicts", "--json")
+    answer = login.wc("radar", "main", "--json")
     assert answer.code == 9
     (pair,) = json.loads(answer.out)["pairs"]
     assert (pair["left"], pair["right"]) == ("login", "main")
     commit = repo.git("rev-parse", "HEAD").strip()
-    assert login.wc("conflicts", commit).code == 9
-    assert "no worktree, branch or commit 'nope'" in login.fails(3, "conflicts", "nope")
-    assert "Name another branch" in repo.fails(2, "conflicts")
-    assert "no worktree, branch" in login.fails(3, "conflicts", "--", "--all")
+    assert login.wc("radar", commit).code == 9
+    assert "no worktree, branch or commit 'nope'" in login.fails(3, "radar", "nope")
+    assert "Name another branch" in repo.fails(2, "radar", "main")
+    assert "no worktree, branch" in login.fails(3, "radar", "--", "--all")
 
 
 def test_an_agent_names_its_worktree(login: Here, review: Here) -> None:
@@ -396,7 +390,7 @@ def test_an_agent_names_its_worktree(login: Here, review: Here) -> None:
     edit(review, "auth.py", "b = 2", "b = 21")
     who = {side["name"]: side.get("agent") for side in login.json("radar")["worktrees"]}
     assert who == {"main": None, "login": None, "review": "Codex@review"}
-    assert login.wc("conflicts", "Codex@review").code == 9
+    assert login.wc("radar", "Codex@review").code == 9
 
 
 def test_who_wrote_last_names_a_worktree(login: Here, review: Here) -> None:
@@ -450,18 +444,20 @@ def test_worktrees_of_the_same_name(repo: Here, login: Here) -> None:
         "own": both,
     }
     for name in ("login (2)", "twin"):
-        (pair,) = json.loads(login.wc("conflicts", name, "--json").out)["pairs"]
+        (pair,) = json.loads(login.wc("radar", name, "--json").out)["pairs"]
         assert (pair["left"], pair["right"]) == ("login", "login (2)")
-    (pair,) = json.loads(twin.wc("conflicts", "login", "--json").out)["pairs"]
+    (pair,) = json.loads(twin.wc("radar", "login", "--json").out)["pairs"]
     assert (pair["left"], pair["right"]) == ("login (2)", "login")
-    twin.fails(2, "conflicts", "login (2)")
+    twin.fails(2, "radar", "login (2)")
 
 
 def test_outside_git_and_with_invalid_words(machine: Machine, repo: Here) -> None:
     folder = Here(machine, machine.folder("plain").path)
     assert "git repository" in folder.fails(2, "radar")
-    assert "git repository" in folder.fails(2, "conflicts")
+    assert "git repository" in folder.fails(2, "radar", "main")
     repo.fails(2, "radar", "--every", "0")
+    for option in ("--watch", "--background"):
+        assert "compare all" in repo.fails(2, "radar", "main", option)
 
 
 def test_an_answer_that_does_not_begin_with_a_tree_is_not_a_merge(

@@ -144,7 +144,7 @@ def test_a_hook_computes_it_and_both_hear_of_it_once(trees: Trees) -> None:
         told = trees.hook(repo, WATERCOOLER_SYNC="off")
         assert f'conflict with those of "{other}"' in told.replace("Codex@", "")
         assert '"auth.py · in login"' in told
-        assert f"wc conflicts '{other}'" in told
+        assert f"wc radar '{other}'" in told
         assert trees.hook(repo, WATERCOOLER_SYNC="off") == ""
 
 
@@ -249,13 +249,13 @@ def test_the_worktrees_name_their_conflicts(in_conflict: Trees) -> None:
 
 
 def test_a_conflict_is_a_problem_of_its_worktree(in_conflict: Trees) -> None:
-    done = in_conflict.login.wc("problems")
+    done = in_conflict.login.wc("doctor")
     assert done.code == 9
     assert (
-        "this worktree: will conflict with review: auth.py · in login -> "
-        "Agree on who changes what: wc conflicts review\n"
+        "this worktree: will conflict with review: auth.py · in login\n"
+        "    Agree on who changes what: wc radar review\n"
     ) in done.out
-    assert "conflict" not in in_conflict.main.wc("problems").out
+    assert "conflict" not in in_conflict.main.wc("doctor").out
 
 
 def test_the_server_answers_from_what_was_kept(in_conflict: Trees) -> None:

@@ -108,8 +108,8 @@ def test_after_too_many_rounds_a_person_should_look(here: Here) -> None:
     assert "a person should look" not in here.ok(*words).err
     submit(here)
     assert "changes were requested 2 times between Codex" in here.ok(*words).err
-    found = here.wc("problems")
+    found = here.wc("doctor")
     assert "a person should look: wc handoff login" in found.out + found.err
     submit(here)
     here.ok("done", "login", "--approve", *CRITIC)
-    assert "a person should look" not in here.wc("problems").out
+    assert "a person should look" not in here.wc("doctor").out

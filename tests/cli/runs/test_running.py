@@ -887,7 +887,7 @@ def test_a_long_run_is_no_problem(repo: Repo, running: list[Running]) -> None:
     one.until("started")
     record = record_of(repo)
     write_record(repo, record._replace(started_ms=record.started_ms - 3_600_000))
-    assert "answered" not in repo.wc("problems").out
+    assert "answered" not in repo.wc("doctor").out
 
 
 def test_a_review_with_three_parties(repo: Repo, running: list[Running]) -> None:

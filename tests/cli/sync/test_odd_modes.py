@@ -33,7 +33,6 @@ _COMMANDS = (
     ("read", "auth", "--peek"),
     ("search", "passkey"),
     ("brief",),
-    ("problems",),
     ("doctor",),
     ("doctor", "--repair", "--dry-run"),
     ("doctor", "--repair"),

@@ -465,12 +465,12 @@ def test_problems_names_who_was_woken_and_is_silent(agents: Agents) -> None:
     client = agents.wait().sleeps()
     agents.pass_ball("login")
     client.ended()
-    assert agents.repo.ok("problems").out == "No problems.\n"
+    agents.repo.ok("doctor")
     (file,) = (agents.private / "wakes").iterdir()
     record = json.loads(file.read_text())
     record["at_ms"] -= 16 * 60_000
     file.write_text(json.dumps(record))
-    done = agents.repo.wc("problems")
+    done = agents.repo.wc("doctor")
     assert done.code == 9
     assert "login: Claude Code@fix (Pat) was called 16m ago and has not ans" in done.out
 
@@ -507,7 +507,7 @@ def test_codex_takes_a_message_for_its_session(agents: Agents, works: bool) -> N
     failure = "" if works else "codex queue failed: Error: no such thread"
     assert agents.records()[0]["failure"] == failure
     if not works:
-        out = agents.repo.wc("problems").out
+        out = agents.repo.wc("doctor").out
         assert f"login: Codex@fix (Pat) not woken: {failure}" in out
 
 

@@ -121,7 +121,7 @@ class Changing:
         Path(self.store.layout.page(topic)).write_text(page)
 
     def read(self, topic: str) -> None:
-        """What wc seen does."""
+        """What wc read --seen does."""
         folder = Path(self.store.layout.cursors(topic))
         folder.mkdir(parents=True, exist_ok=True)
         made = folder / "new"

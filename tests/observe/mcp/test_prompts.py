@@ -38,7 +38,7 @@ def test_catching_up(store: Store, session: Session) -> None:
     store.thread("other", store.entry("other", "News."))
     task, data = session.prompt("catch_up", since="5w")
     assert "since 5w" in task
-    assert "wc seen TOPIC" in task
+    assert "wc read TOPIC --seen" in task
     assert '- plan: "Yours" OPEN, ball: Claude Code (pat) = you' in data
     assert "> News." in data
     assert NOTICE in data

@@ -121,5 +121,5 @@ def _line(conflict: Conflict) -> str:
     return (
         f'Watercooler: your changes will conflict with those of "{conflict.label}" '
         f'on "{branch}": "{files}". Agree with them before you continue; details: '
-        f"wc conflicts '{conflict.name}'"
+        f"wc radar '{conflict.name}'"
     )

@@ -45,7 +45,7 @@ def deadline(context: Context) -> Callable[[], bool]:
 
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     """Return the brief for the current folder; empty if there is no store."""
-    # 8 ms that `wc problems` and the hook of a prompt do not need.
+    # 8 ms that the hook of a prompt does not need.
     from wc_core.attention.status.pins import surroundings
     from wc_core.reading.views.brief import Brief, BriefQuery
     from wc_core.reading.views.brief import brief as make_brief

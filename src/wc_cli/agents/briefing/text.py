@@ -38,7 +38,7 @@ _HOW = (
 _ASKED = "Questions to you (answer: wc answer TOPIC -m '…'):"
 _NOTICES = {
     "decisions": "Decided since you were here (see: wc search --kind decision):",
-    "conflicts": "Your changes will conflict (see: wc conflicts NAME):",
+    "conflicts": "Your changes will conflict (see: wc radar NAME):",
     "approvals": "Approved, but no longer merges (see: wc radar):",
     "overlaps": "Others are working on files you change (see: wc worktrees):",
 }

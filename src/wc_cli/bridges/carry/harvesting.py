@@ -4,7 +4,7 @@ threads.
 Only remote-tracking branches that match the patterns in the settings are examined,
 each commit once; never forks' pull requests. For its outboxes, the remote's default
 branch is examined too, because a merged pull request brings them there. What cannot be
-an entry is refused line by line, and kept for ``wc problems``.
+an entry is refused line by line, and kept for ``wc doctor``.
 
 Of the branches that have something new, the latest come first. What exceeds the limits
 of one harvest is left to the next one, and counted.
@@ -87,11 +87,11 @@ class Harvest(NamedTuple):
     def notes(self) -> list[str]:
         """Notes for the user about what was refused, and what is left."""
         rows = [
-            f"{branch}: {row.place}: {row.reason} (see: wc problems)"
+            f"{branch}: {row.place}: {row.reason} (see: wc doctor)"
             for branch, rows in self.refused.items()
             for row in rows
         ]
-        notes = bounded(rows, _MAX_LINES, "see: wc problems")
+        notes = bounded(rows, _MAX_LINES, "see: wc doctor")
         if self.remaining:
             notes.append(f"{remaining_text(self.remaining)}: wc harvest")
         return notes

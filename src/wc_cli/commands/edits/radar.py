@@ -1,5 +1,4 @@
-"""``wc radar`` shows which worktrees change the same files, and what will conflict;
-``wc conflicts`` shows it for one pair."""
+"""``wc radar``: which worktrees change the same files, and what will conflict."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from wc_cli.run.terminal import radar as radar_rendering
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.errors import FindingsError, InvalidInputError
 from wc_core.base.layout import Layout
-from wc_core.base.phrases import counted, quoted
+from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.edits.radar.model import HOT, REGISTRY
-from wc_core.reading.views.conflicts import RadarView, conflicts_of
+from wc_core.reading.views.conflicts import RadarView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +29,10 @@ _EVERY = 3
 
 class RadarOptions(SpeakerOptions):
     """Show what each worktree changes, and what will conflict. Uncommitted changes
-    count; nothing is touched."""
+    count; nothing is touched. With a branch, compare only this worktree with it: exits
+    9 if they would conflict."""
 
+    branch: str = argument("BRANCH", "A branch, worktree or agent.", default="")
     remote: bool = flag("--remote", help="Include branches fetched from others.")
     watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
     background: bool = flag(
@@ -42,25 +43,17 @@ class RadarOptions(SpeakerOptions):
     )
 
 
-class ConflictsOptions(SpeakerOptions):
-    """Show what would conflict with a branch, or another worktree. Exits 9 if
-    anything would."""
-
-    branch: str = argument(
-        "BRANCH",
-        "A branch, worktree or agent (default: main).",
-        default="",
-    )
-
-
 @command(RadarOptions)
 def radar(context: Context, options: RadarOptions) -> None:
-    """Compare all worktrees."""
+    """Compare all worktrees, or this one with a branch."""
     if not options.every:
         raise InvalidInputError(
             "--every takes at least 1 second.", "Use --every 1 or more."
         )
     source = _source(context)
+    if options.branch:
+        _compare(context, options, source)
+        return
     if options.background:
         _start(context, source)
         return
@@ -91,10 +84,12 @@ def _print_radar(context: Context, options: RadarOptions, view: RadarView) -> No
         remark(view.radar.quiet_text)
 
 
-@command(ConflictsOptions)
-def conflicts(context: Context, options: ConflictsOptions) -> None:
+def _compare(context: Context, options: RadarOptions, source: RadarSource) -> None:
     """Compare this worktree with a branch."""
-    source = _source(context)
+    if options.watch or options.background:
+        raise InvalidInputError(
+            "--watch and --background compare all worktrees.", "Leave out the branch."
+        )
     top = source.repository.top
     if not top:
         raise InvalidInputError(
@@ -117,22 +112,8 @@ def conflicts(context: Context, options: ConflictsOptions) -> None:
             "Agree on who changes what, or merge the other branch now.",
         )
     if not options.json:
-        _remark_others(source, top, view, is_named=bool(options.branch))
-
-
-def _remark_others(
-    source: RadarSource, top: str, view: RadarView, *, is_named: bool
-) -> None:
-    """Say that nothing would conflict, and with which other worktrees it would, unless
-    a branch was named."""
-    compared = next((side.name for side in view.radar.sides if side.path != top), "")
-    remark(f"Nothing would conflict with {one_line(compared)}.")
-    if is_named:
-        return
-    others = conflicts_of(source.compute(remote=False), top, now_ms())
-    if others:
-        commands = ", ".join(f"wc conflicts {quoted(other.name)}" for other in others)
-        remark(f"It would with other worktrees: {commands}")
+        others = (side.name for side in view.radar.sides if side.path != top)
+        remark(f"Nothing would conflict with {one_line(next(others, ''))}.")
 
 
 def _source(context: Context) -> RadarSource:

@@ -131,7 +131,7 @@ def harvest(context: Context, options: HarvestOptions) -> None:
 
 
 def _forget(context: Context, options: HarvestOptions) -> None:
-    """Forget what was refused, so that `wc problems` no longer names it."""
+    """Forget what was refused, so that `wc doctor` no longer names it."""
     count = harvesting.forget_refused(context.place.root)
     if options.json:
         say_json({"forgotten": count})

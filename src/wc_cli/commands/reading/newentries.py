@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wc_cli.commands.reading.marking import print_marked, readable_states
 from wc_cli.commands.reading.options import UpdatesOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.ledger.clock import now_ms
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 @command(UpdatesOptions)
 def updates(context: Context, options: UpdatesOptions) -> None:
     """Show what happened."""
+    if options.only_marks:
+        states = readable_states(context.reader)
+        print_marked(context, states, in_json=options.json)
+        return
     overview = context.overview
     news = update_views.updates(
         overview,

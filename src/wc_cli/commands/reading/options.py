@@ -19,6 +19,7 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
     peek: bool = flag("--peek", help="Do not mark it as read.")
+    only_marks: bool = flag("--seen", help="Only mark it as read.")
     summary_only: bool = flag(
         "--summary-only", help="The summary of each entry instead of its text."
     )
@@ -51,4 +52,5 @@ class UpdatesOptions(SpeakerOptions):
         default="24h",
     )
     limit: int = number("--limit", "At most this many (0: all).", short="-n")
+    only_marks: bool = flag("--seen", help="Only mark every thread as read.")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")

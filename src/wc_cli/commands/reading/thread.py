@@ -1,19 +1,20 @@
-"""``wc read`` and ``wc seen``: a thread with its entries, and its read mark."""
+"""``wc read``: a thread with its entries, and its read mark."""
 
 from __future__ import annotations
 
-from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.commands.common import fill_topic
+from wc_cli.commands.reading.marking import print_marked
 from wc_cli.commands.reading.options import ReadOptions
-from wc_cli.commands.reading.paging import rest_text, topic_list
+from wc_cli.commands.reading.paging import rest_text
 from wc_cli.commands.reading.passed import passed_text
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.options import command, flag
+from wc_cli.run.options import command
 from wc_cli.run.output import remark, say, say_exact, say_json
 from wc_cli.run.terminal import entrytext
 from wc_cli.run.terminal.style import is_for_people, output_style, terminal_width
 from wc_cli.run.widths import wrapped
 from wc_core.attention.wake.passes import pass_fields
-from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.errors import WcError
 from wc_core.base.text import one_line
 from wc_core.ledger.threads import vocabulary
 from wc_core.reading.views import entries as entry_views
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.ledger.threads.excerpts.sealed import Excerpt
     from wc_core.ledger.threads.model import State
-    from wc_core.ledger.threads.reader import StoreReader, Thread
+    from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.excerpts.spans import ThreadSpan
 
@@ -36,18 +37,16 @@ _PATIENCE = 0.1
 _NEW_MARK = "── new ──"
 
 
-class SeenOptions(LocalTopicOptions, SpeakerOptions):
-    """Mark a thread as read without showing it."""
-
-    all: bool = flag("--all", help="Mark every thread as read.")
-
-
 @command(ReadOptions)
 def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
     options.start_at_last()
     fill_topic(context, options)
     reader = context.reader
+    if options.only_marks:
+        state = reader.snapshot(reader.find(options.topic)).state
+        print_marked(context, [state], in_json=options.json)
+        return
     branch, kind = options.branch.strip(), vocabulary.kind(options.kind)
     query = SpanQuery(
         options.start, options.limit, options.new, options.history, branch, kind
@@ -170,37 +169,3 @@ def _mark_as_read(context: Context, state: State) -> None:
         context.writer().mark_read(state, _PATIENCE)
     except (WcError, OSError) as error:
         remark(one_line(f"note: not marked as read: {error}"))
-
-
-@command(SeenOptions)
-def seen(context: Context, options: SeenOptions) -> None:
-    """Mark as read."""
-    reader = context.reader
-    if options.all:
-        states = _readable_states(reader)
-    else:
-        fill_topic(context, options)
-        topic = reader.find(options.topic)
-        states = [reader.snapshot(topic).state]
-    if states:  # with nothing to mark, don't create a store
-        writer = context.writer()
-        for state in states:
-            writer.mark_read(state)
-    topics = [state.name for state in states]
-    if options.json:
-        say_json({"store": context.store, "seen": topics})
-    else:
-        say(f"seen: {topic_list(topics) or 'nothing'}")
-
-
-def _readable_states(reader: StoreReader) -> list[State]:
-    """Return the states of the readable threads, and remarks on the others."""
-    states = []
-    for topic in reader.topics():
-        try:
-            states.append(reader.snapshot(topic).state)
-        except NotFoundError:
-            continue  # gone since it was listed, or never started
-        except WcError as error:
-            remark(one_line(f"not marked as read: {topic}: {error}"))
-    return states

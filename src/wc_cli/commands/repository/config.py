@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.settingvalues import SettingValue
 
 _GET, _SET, _UNSET, _LIST = "get", "set", "unset", "list"
-_USAGE = "Use: wc config list | get KEY | set KEY VALUE | unset KEY"
+_USAGE = "Use: wc config list [TABLE] | get KEY | set KEY VALUE | unset KEY"
 _SEE_KEYS = "See all keys: wc config list"
 
 
@@ -67,9 +67,14 @@ def config(context: Context, options: ConfigOptions) -> None:
 
 
 def _list(context: Context, options: ConfigOptions) -> None:
-    if options.words:
-        raise InvalidInputError("wc config list takes no key.", _USAGE)
     values = _values(context, options)
+    if options.words:
+        tables = dict.fromkeys(key.parts[0] for key in _table(options))
+        if len(options.words) > 1 or options.words[0] not in tables:
+            raise InvalidInputError(
+                f"wc config list takes one of: {', '.join(tables)}.", _USAGE
+            )
+        values = [value for value in values if value.parts[0] == options.words[0]]
     if options.json:
         say_json({"settings": [value.to_json() for value in values]})
     else:

@@ -76,9 +76,9 @@ class RadarSource:
 
     def compare(self, top: str, name: str) -> Radar:
         """Compare the worktree at ``top`` with another one, named by its name, branch
-        or participant, or with any other branch or commit; an empty name is the base
-        branch. Raises InvalidInputError, NotFoundError, LockTimeoutError, and
-        StorageError if the two cannot be compared."""
+        or participant, or with any other branch or commit. Raises InvalidInputError,
+        NotFoundError, LockTimeoutError, and StorageError if the two cannot be
+        compared."""
         with self._lock(), self._objects() as objects:
             computation = _Computation(self, objects, {})
             with _git_errors():
@@ -218,16 +218,15 @@ class _Computation:
                 "Tell git where it is: git worktree repair",
             )
         labelled = list(self._labelled(trees))
-        name = name or base.name
         chosen = [
             pair
             for pair in labelled
-            if name and name in {pair[1].name, pair[0].branch, pair[1].agent}
+            if name in {pair[1].name, pair[0].branch, pair[1].agent}
         ]
         # Of several, prefer a readable one, and of these the one on that branch.
         chosen.sort(key=lambda pair: (bool(pair[0].defect), pair[0].branch != name))
         own_pair = next(pair for pair in labelled if pair[0] is own)
-        if not name or own_pair in chosen[:1]:
+        if own_pair in chosen[:1]:
             raise InvalidInputError(
                 "Name another branch: this worktree is on "
                 f"{own.branch or own_pair[1].name}.",

@@ -27,7 +27,7 @@ from wc_core.ledger.threads import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from wc_core.base.errors import Damage
     from wc_core.ledger.threads.reader import StoreReader, Thread
@@ -68,11 +68,17 @@ class ThreadExaminer:
 
     ``threads`` and ``entries`` count what was examined; ``forked`` are the threads with
     two histories side by side, ``ahead`` those with an entry that is dated more than a
-    day ahead.
+    day ahead. ``waiting`` is what ``judge`` finds in each thread.
     """
 
-    def __init__(self, reader: StoreReader, env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        reader: StoreReader,
+        env: Mapping[str, str],
+        judge: Callable[[Thread], Iterable[Finding]],
+    ) -> None:
         self.reader = reader
+        self.judge = judge
         self.layout = reader.layout
         self.env = env
         self.upkeep = Upkeep(reader, env)
@@ -81,6 +87,7 @@ class ThreadExaminer:
         self.entries = 0
         self.forked: list[str] = []
         self.ahead: list[str] = []
+        self.waiting: list[Finding] = []
 
     def findings(self) -> Iterator[Finding]:
         """All findings, thread by thread."""
@@ -123,6 +130,8 @@ class ThreadExaminer:
         else:
             self.entries += len(thread.entries)
             self.forked += [topic] if thread.state.forked else []
+            if not self.reader.is_hidden(topic):
+                self.waiting += self.judge(thread)
             yield from findings
 
     def _examine(self, topic: str) -> tuple[Thread, list[Finding]]:

@@ -41,9 +41,8 @@ class Stray(NamedTuple):
     movable: bool = True
 
 
-def find_strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
-    """Everything that is in the way in a store, except in its threads. ``deep``
-    searches all of ``.local``, not only its top level."""
+def find_strays(layout: Layout) -> Iterator[Stray]:
+    """Everything that is in the way in a store, except in its threads."""
     for path in (layout.local, f"{layout.local}/{_QUARANTINE}"):
         if message := obstruction(path, "folder"):
             yield Stray(path, message, movable=False)
@@ -55,7 +54,7 @@ def find_strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
     for name, _ in SHARED:
         if message := obstruction(f"{layout.root}/{name}", "file"):
             yield Stray(f"{layout.root}/{name}", message)
-    yield from _local_strays(layout.local, "", deep=deep)
+    yield from _local_strays(layout.local, "")
 
 
 def thread_folders(layout: Layout) -> tuple[str, ...]:
@@ -64,7 +63,7 @@ def thread_folders(layout: Layout) -> tuple[str, ...]:
     return (os.path.dirname(baseline), baseline, layout.threads, layout.pages)
 
 
-def _local_strays(folder: str, inside: str, *, deep: bool) -> Iterator[Stray]:
+def _local_strays(folder: str, inside: str) -> Iterator[Stray]:
     """Everything in the way below ``.local``; ``inside`` is the path relative to it. A
     name that wc does not use there belongs to someone else."""
     try:
@@ -76,8 +75,8 @@ def _local_strays(folder: str, inside: str, *, deep: bool) -> Iterator[Stray]:
         if not _fits(entry, name, inside):
             kind = "folder" if name in _FOLDERS else "file"
             yield Stray(entry.path, obstruction(entry.path, kind))
-        elif deep and entry.is_dir(follow_symlinks=False) and name != _QUARANTINE:
-            yield from _local_strays(entry.path, f"{name}/", deep=deep)
+        elif entry.is_dir(follow_symlinks=False) and name != _QUARANTINE:
+            yield from _local_strays(entry.path, f"{name}/")
 
 
 def _entries(folder: str, inside: str) -> list[tuple[str, os.DirEntry[str]]]:

@@ -20,7 +20,7 @@ from wc_core.ledger.threads.model import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from wc_cli.ledger.store.lockedthread import LockedThread
     from wc_core.ledger.git.discovery import Place
@@ -123,14 +123,12 @@ def complete(
     return draft
 
 
-def labelled(draft: Draft, closes: bool, types: Collection[str]) -> Draft:  # noqa: FBT001
-    """The draft with a role and a type, even if its author named none. ``types`` are
-    those that the repository's rules allow; empty: all. A correction keeps the role of
-    what it corrects, which may be none."""
-    is_closure = closes and (not types or CLOSING_TYPE in types)
+def labelled(draft: Draft, *, closes: bool) -> Draft:
+    """The draft with a role and a type, even if its author named none. A correction
+    keeps the role of what it corrects, which may be none."""
     return draft._replace(
         role=draft.role or ("" if draft.supersedes else DEFAULT_ROLE),
-        type=draft.type or (CLOSING_TYPE if is_closure else DEFAULT_TYPE),
+        type=draft.type or (CLOSING_TYPE if closes else DEFAULT_TYPE),
     )
 
 

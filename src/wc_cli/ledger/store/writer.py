@@ -306,11 +306,11 @@ class StoreWriter:
         topic = draft.topic
         if draft.note:  # moves nothing, and no rule is about it
             move = Move() if thread.exists else _FIRST_NOTE
-            return drafts.labelled(draft, False, ()), move
+            return drafts.labelled(draft, closes=False), move
         draft = drafts.complete(draft, thread, self.reader, self.author_name)
         draft, move = self._moved(draft, thread)
         closes = move.status == CLOSED
-        draft = drafts.labelled(draft, closes, self.rules.rules.types)
+        draft = drafts.labelled(draft, closes=closes)
         if self.rules.rules != NO_RULES:
             self._check_rules(draft, move, thread)
         draft = draft._replace(topic=topic)

@@ -59,12 +59,12 @@ _GROUPS = {
     "reading": _group(
         "Read",
         "list read open whose use board brief search updates "
-        "stats seen inbox wait wake worktrees",
+        "stats inbox wait wake worktrees",
     ),
     "planning": _group("Plan", "ready tree link unlink"),
     "edits": _group(
         "Edit files together",
-        "claim release check claims note radar conflicts review land neighbors",
+        "claim release check claims note radar review land neighbors",
     ),
     "threads": _group(
         "Change threads",
@@ -72,11 +72,11 @@ _GROUPS = {
     ),
     "repository": _group(
         "This repository",
-        "init sync cloud carry harvest whoami config rules guidance enrich",
+        "init sync cloud carry harvest whoami config guidance enrich",
     ),
     "machine": _group(
         "This machine",
-        "install uninstall statusline doctor problems break-lock completion",
+        "install uninstall statusline doctor break-lock completion",
     ),
     "about": _group("Help", "demo help skill version"),
 }

@@ -24,16 +24,10 @@ class Rules(NamedTuple):
     """Requirements for threads and entries. Empty, 0 and "none" require nothing."""
 
     title: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    close_roles: tuple[str, ...] = ()
-    close_types: tuple[str, ...] = ()
     close_kinds: tuple[str, ...] = ()
     close_link: str = NO_LINK
     closers: tuple[str, ...] = ()
     balls: int = 0
-    thread_days: int = 0
-    ball_days: int = 0
 
 
 NO_RULES = Rules()
@@ -61,8 +55,6 @@ LAND_METHODS = ("merge", "rebase", "squash")
 GUARD = (OFF, NOTICE, ADVISE, REFUSE)
 GUARD_FAILURE = ("open", "block")
 # The same as in `wc_core.ledger.threads.model`, which a test compares.
-ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
-ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
 KINDS = ("note", "decision", "warning", "research", "question", "pivot")
 
 # The table of `Rules`.
@@ -75,7 +67,6 @@ _MAX_BOUNCES = 1000
 _MIN_TTL = 10
 MAX_SECONDS = 7 * 24 * 3600
 _MAX_BALLS = 1000
-_MAX_DAYS = 3650
 _MAX_TEXTS = 50
 _MAX_MINUTES = 1440
 
@@ -309,34 +300,6 @@ KEYS = (
         field="title",
     ),
     Key(
-        "rules.roles",
-        CHOICES,
-        "An entry that makes a move must have one of these roles.",
-        field="roles",
-        allowed=ROLES,
-    ),
-    Key(
-        "rules.types",
-        CHOICES,
-        "An entry that makes a move must have one of these types.",
-        field="types",
-        allowed=ENTRY_TYPES,
-    ),
-    Key(
-        "rules.close_roles",
-        CHOICES,
-        "A closed thread must have an entry of each of these roles.",
-        field="close_roles",
-        allowed=ROLES,
-    ),
-    Key(
-        "rules.close_types",
-        CHOICES,
-        "A closed thread must have an entry of each of these types.",
-        field="close_types",
-        allowed=ENTRY_TYPES,
-    ),
-    Key(
         "rules.close_kinds",
         CHOICES,
         "A closed thread must have an entry of each of these kinds.",
@@ -364,22 +327,6 @@ KEYS = (
         0,
         field="balls",
         most=_MAX_BALLS,
-    ),
-    Key(
-        "rules.thread_days",
-        NUMBER,
-        "Days that a thread may be open; 0: no limit. Reported, not enforced.",
-        0,
-        field="thread_days",
-        most=_MAX_DAYS,
-    ),
-    Key(
-        "rules.ball_days",
-        NUMBER,
-        "Days that a ball may stay with its holder; 0: no limit. Only reported.",
-        0,
-        field="ball_days",
-        most=_MAX_DAYS,
     ),
 )
 

@@ -18,7 +18,6 @@ from wc_core.ledger.configuration.keys import (
 )
 
 _MAX_WAKES = 1000
-_MAX_PATIENCE = 7 * 24 * 60
 _MAX_DIMENSIONS = 8192
 _MAX_RUN = 24 * 60
 
@@ -81,15 +80,6 @@ KEYS = (
         12,
         field="wakes_per_hour",
         most=_MAX_WAKES,
-    ),
-    Key(
-        "wake.patience",
-        NUMBER,
-        "Minutes until wc problems names a ball that an agent was woken for.",
-        15,
-        field="wake_patience",
-        least=1,
-        most=_MAX_PATIENCE,
     ),
     Key(
         "run.from",

@@ -28,8 +28,7 @@ class Preferences(NamedTuple):
     texts that name targets of notifications, ``notify_command`` is run for each.
     ``carry`` narrows the setting of a repository. ``wake_from`` names those whose
     balls wake agents if they came with the branch of the threads, ``wake_carriers`` the
-    other branches that may bring such balls, ``wakes_per_hour`` how often; after
-    ``wake_patience`` minutes without an answer it is a problem.
+    other branches that may bring such balls, ``wakes_per_hour`` how often.
     ``run_from`` names those whose balls `wc run` starts agents for, ``run_minutes`` is
     how long one run may take, ``run_worktrees`` where it makes worktrees, and
     ``run_commands`` have the commands of agents.
@@ -55,7 +54,6 @@ class Preferences(NamedTuple):
     wake_from: tuple[str, ...] = ("known",)
     wake_carriers: tuple[str, ...] = ()
     wakes_per_hour: int = 12
-    wake_patience: int = 15
     run_from: tuple[str, ...] = ("own",)
     land_by: tuple[str, ...] = ()
     run_minutes: int = 60

@@ -28,10 +28,8 @@ class Lack(NamedTuple):
 
 
 class ClosingEvidence(NamedTuple):
-    """The roles, types and kinds of a thread's entries, and its links."""
+    """The kinds of a thread's entries, and its links."""
 
-    roles: frozenset[str] = frozenset()
-    types: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     has_branch: bool = False
     has_pr: bool = False
@@ -39,8 +37,6 @@ class ClosingEvidence(NamedTuple):
     def with_draft(self, draft: Draft) -> ClosingEvidence:
         """The same, with the entry that closes the thread."""
         return self._replace(
-            roles=self.roles | {draft.role},
-            types=self.types | {draft.type},
             has_pr=self.has_pr
             or bool(draft.pr_refs or prs_in(f"{draft.title}\n{draft.body}")),
         )
@@ -48,8 +44,7 @@ class ClosingEvidence(NamedTuple):
 
 def is_asked(rules: Rules) -> bool:
     """Whether any rule requires something before a thread is closed."""
-    needed = (rules.close_roles, rules.close_types, rules.close_kinds)
-    return any(needed) or rules.close_link != NO_LINK
+    return bool(rules.close_kinds) or rules.close_link != NO_LINK
 
 
 def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
@@ -57,8 +52,6 @@ def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
     valid = [item.entry for item in revisions.revisions(entries) if not item.retracted]
     branches = {state.branch, *(entry.code_branch for entry in valid)}
     return ClosingEvidence(
-        frozenset(entry.role for entry in valid),
-        frozenset(entry.type for entry in valid),
         frozenset(entry.kind for entry in valid),
         bool(branches - _TRUNKS),
         any(entry.pr_refs or prs_in(f"{entry.title}\n{entry.body}") for entry in valid),
@@ -67,18 +60,10 @@ def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
 
 def lacks(evidence: ClosingEvidence, rules: Rules) -> Iterator[Lack]:
     """The requirements that a thread does not meet, rule by rule."""
-    say = "Write one first: wc say {{topic}} --{option} {word} -m '…'"
-    for option, needed, present in (
-        ("role", rules.close_roles, evidence.roles),
-        ("type", rules.close_types, evidence.types),
-        ("kind", rules.close_kinds, evidence.kinds),
-    ):
-        for word in needed:
-            if word not in present:
-                hint = say.format(option=option, word=word)
-                yield Lack(
-                    f"rules.close_{option}s", f"an entry of {option} {word}", hint
-                )
+    for kind in rules.close_kinds:
+        if kind not in evidence.kinds:
+            hint = f"Write one first: wc say {{topic}} --kind {kind} -m '…'"
+            yield Lack("rules.close_kinds", f"an entry of kind {kind}", hint)
     if rules.close_link == NO_LINK:
         return
     branch, pr = evidence.has_branch, evidence.has_pr

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.moves import Move
     from wc_core.ledger.threads.proposals import Draft
 
-# The actions whose entries are about the work. Corrections, labels, links and remarks
-# are unrestricted.
-_MOVING = frozenset({"new", "say", "done", "handoff"})
 # The moves whose author chooses where the ball goes, rather than returning it.
 _GIVING = frozenset({"new", "handoff", "take"})
 _NOTHING = "Nothing was written."
@@ -53,23 +50,10 @@ def check(planned: PlannedEntry, rules: Rules) -> None:
             f"rules.title: titles of new threads must match {patterns}.",
             f"{_NOTHING} Give it a matching title: -m '…'",
         )
-    if planned.draft.action in _MOVING:
-        _check_word(planned.draft.role, rules.roles, "role")
-        _check_word(planned.draft.type, rules.types, "type")
     if planned.move.status == CLOSED and planned.state.status != CLOSED:
         _check_closer(planned, rules.closers)
         _check_closing(planned, rules)
     _check_balls(planned, rules.balls)
-
-
-def _check_word(word: str, allowed: Sequence[str], noun: str) -> None:
-    if allowed and word not in allowed:
-        has = f"{noun} {word}" if word else f"no {noun}"
-        raise InvalidInputError(
-            f"rules.{noun}s: this repository wants one of {', '.join(allowed)}; "
-            f"the entry has {has}.",
-            f"{_NOTHING} Name one: --{noun} {allowed[0]}",
-        )
 
 
 def _check_closer(planned: PlannedEntry, closers: Sequence[str]) -> None:

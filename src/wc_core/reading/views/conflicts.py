@@ -47,7 +47,7 @@ class Conflict(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the other worktree, as ``wc conflicts`` accepts it."""
+        """The name of the other worktree, as ``wc radar`` accepts it."""
         return one_line(self.opposite.name, _MAX_NAME)
 
     @property

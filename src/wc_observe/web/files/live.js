@@ -33,7 +33,7 @@ export function start(tools) {
   addEventListener("pagehide", close);
   addEventListener("pageshow", follow);
   setInterval(ages, 20_000);
-  // `wc seen` elsewhere causes no notification.
+  // `wc read --seen` elsewhere causes no notification.
   setInterval(() => stream && refresh([]), 60_000);
   follow();
   later();

@@ -217,7 +217,7 @@ def _commands(context: AsideContext) -> Html:
     lines = [command_line(words, why) for words, why in commands]
     if context.new:
         why = "mark it as read; this page is read-only"
-        lines.append(command_line(f"wc seen {topic}", why))
+        lines.append(command_line(f"wc read {topic} --seen", why))
     return joined(lines)
 
 

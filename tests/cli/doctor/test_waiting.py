@@ -1,4 +1,4 @@
-"""``wc problems``."""
+"""What ``wc doctor`` finds where something waits for a person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.commands import problems
+from wc_cli.commands import waiting
 from wc_cli.ledger.store import locks
 from wc_cli.ledger.store.lockowners import Holder
 
@@ -21,12 +21,18 @@ if TYPE_CHECKING:
     from tests.conftest import Machine, Repo
 
 
-def told(repo: Repo, *words: str) -> list[str]:
-    """The lines of what needs someone."""
-    done = repo.wc("problems", *words)
+def told(repo: Repo) -> list[str]:
+    """What waits for someone, each with what to do."""
+    done = repo.wc("doctor")
     assert done.code == 9, done
     assert "problem" in done.err
-    return done.out.splitlines()
+    above, _, below = done.out.partition("Waiting for a person:\n")
+    assert "note: " not in above
+    lines = [line for line in below.splitlines() if not line.startswith("note: ")]
+    return [
+        f"{line} -> {fix.strip()}"
+        for line, fix in zip(lines[::2], lines[1::2], strict=True)
+    ]
 
 
 @pytest.fixture
@@ -34,46 +40,11 @@ def repo(machine: Machine) -> Here:
     return Here(machine, machine.repo().path)
 
 
-def test_where_all_is_well_it_is_one_line(repo: Repo) -> None:
-    assert repo.ok("problems").out == "No problems.\n"
+def test_where_all_is_well_nothing_is_wrong(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "T")
-    assert repo.ok("problems").out == "No problems.\n"
-    store = repo.json("whoami")["store"]
-    assert repo.json("problems") == {"store": store, "problems": []}
-
-
-def _unreadable(repo: Repo) -> None:
-    repo.log("auth").unlink()
-    repo.log("auth").mkdir()
-
-
-def _damaged(repo: Repo) -> None:
-    with repo.log("auth").open("ab") as log:
-        log.write(b"{garbage}\n")
-
-
-def _settings(repo: Repo) -> None:
-    (repo.store / "config.toml").write_text("[")
-
-
-def _unsettled(repo: Repo) -> None:
-    marker = repo.store / ".local/unsettled/auth"
-    marker.write_text("")
-    os.utime(marker, (0, 0))
-
-
-def _quarantine(repo: Repo) -> None:
-    (repo.store / ".local/quarantine/auth").mkdir(parents=True)
-
-
-def _stray(repo: Repo) -> None:
-    (repo.store / ".local/index.md").mkdir()
-
-
-def _sync(repo: Repo) -> None:
-    repo.git("remote", "add", "origin", "/nonexistent/hub.git")
-    fields = {"remote": "origin", "problem": "refused", "hint": "Ask.", "lasting": True}
-    (repo.store / ".local/sync.json").write_text(json.dumps(fields))
+    assert "Nothing is wrong.\n" in repo.ok("doctor").out
+    report = repo.json("doctor")
+    assert (report["findings"], report["waiting"]) == ([], [])
 
 
 def _loop(repo: Repo) -> None:
@@ -89,13 +60,6 @@ def _orphan(repo: Repo) -> None:
 
 
 LINES: dict[str, tuple[Callable[[Repo], None], str]] = {
-    "an unreadable thread": (_unreadable, "auth: graph/baseline/threads/auth/entries"),
-    "a bad line": (_damaged, "auth/entries.jsonl:2: "),
-    "bad settings": (_settings, "config.toml: the settings cannot be used"),
-    "no settling": (_unsettled, "settling: 1 thread to be settled for over a minute"),
-    "quarantine": (_quarantine, ".local/quarantine/auth: was set aside"),
-    "a stray": (_stray, ".local/index.md: is a folder, and a file belongs there"),
-    "sync refused": (_sync, "sync: refused -> Ask."),
     "a loop that waits": (_loop, "waits for a human -> See what it waits for"),
     "an orphaned loop": (_orphan, "loop main: orphaned: its status is running"),
 }
@@ -109,9 +73,10 @@ def test_each_has_a_line_with_what_to_do(repo: Repo, name: str) -> None:
     (found,) = told(repo)
     assert line in found
     assert " -> " in found
-    done = repo.wc("problems", "--json")
+    done = repo.wc("doctor", "--json")
     assert done.code == 9
-    assert len(done.json["problems"]) == 1
+    assert len(done.json["waiting"]) == 1
+    assert done.json["findings"] == []
     assert done.error["code"] == "FINDINGS"
 
 
@@ -119,31 +84,23 @@ def test_a_store_that_is_gone_hides_no_loop(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "T")
     _loop(repo)
     repo.store.rename(repo.store.with_name("gone"))
-    store, loop = told(repo)
-    assert store.startswith("store: ")
+    (loop,) = told(repo)
     assert loop.startswith("loop main")
+    assert "store: " in repo.wc("doctor").out
 
 
-def test_a_thread_that_is_gone_in_the_meantime_is_none(repo: Repo) -> None:
-    repo.ok("new", "auth", "--title", "T")
-    repo.log("empty").parent.mkdir()
-    assert repo.ok("problems").out == "No problems.\n"
-
-
-def test_there_is_time_for_some_threads_or_for_all(repo: Repo) -> None:
-    repo.ok("new", "auth", "--title", "T")
-    hurried = {"WATERCOOLER_BRIEF_MS": "0"}
-    rest = "No problems. 1 thread not checked; to check all: wc problems --all\n"
-    assert repo.ok("problems", env=hurried).out == rest
-    assert repo.json("problems", env=hurried)["left_out"] == 1
-    assert repo.ok("problems", "--all", env=hurried).out == "No problems.\n"
+def test_what_a_repair_set_aside_is_only_noted(repo: Repo) -> None:
+    repo.settled("new", "auth", "--title", "T")
+    (repo.store / ".local/quarantine/auth").mkdir(parents=True)
+    said = repo.ok("doctor").out
+    assert "note: .local/quarantine/auth was set aside by a repair; check it" in said
 
 
 def test_a_lock_that_is_held_for_long_may_hang(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "T")
     lock = repo.store / ".local/locks/git"
     os.utime(lock, (0, 0))
-    assert repo.ok("problems").out == "No problems.\n"
+    repo.ok("doctor")
     os.utime(lock, (0, 0))
     with lock.open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -166,9 +123,9 @@ def test_a_lock_that_is_held_for_long_may_hang(repo: Repo) -> None:
 def test_how_to_end_a_holder_that_cannot_be_seen() -> None:
     """On a network file system."""
     elsewhere = Holder("1", "wc sync", "", "elsewhere")
-    assert problems.how_to_end(elsewhere, "git") == "If it hangs, end it there."
+    assert waiting.how_to_end(elsewhere, "git") == "If it hangs, end it there."
     unknown = Holder("", "", "", "")
-    assert problems.how_to_end(unknown, "a b") == "See who has it open: lsof 'a b'"
+    assert waiting.how_to_end(unknown, "a b") == "See who has it open: lsof 'a b'"
 
 
 @pytest.fixture
