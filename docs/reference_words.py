@@ -159,8 +159,6 @@ EXAMPLES = {
         "wc sync git@example.org:team/threads.git",
     ),
     "cloud": ("wc cloud", "wc cloud claude"),
-    "carry": ("wc carry", "wc carry --dry-run --json"),
-    "harvest": ("wc harvest --forget",),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
     "brief": (
         "wc brief",
@@ -230,7 +228,6 @@ ENDLESS = {
         "wc land login --clean",
         "wc land login --commit 1a2b3c4",
     ),
-    "harvest": ("wc harvest", "wc harvest claude/fix-123"),
     "sync": ("wc sync --watch --every 10",),
     "wait": (
         "wc wait",
@@ -308,21 +305,15 @@ Commits what is on disk, merges what the remote has, and pushes what it lacks; t
 never a conflict to resolve. If the store is not checked out yet, this is done first. A
 remote that has received the branch once is kept up to date in the background from then
 on. [Between machines](sync.md) explains the rest: which remote is used, what each
-message means, how to turn it off.""",
+message means, how to turn it off.
+
+Entries that came with [agents' branches](cloud.md) are taken, too. In an agent's
+session in the cloud, what cannot be pushed travels with its branch, elsewhere only with
+`--carry`: in a commit that changes no file, or, without a remote, in a file.""",
     "cloud": """\
 What is known is filled in: where wc was installed from, and the address of `origin`.
 [Agents in the cloud](cloud.md) explains what happens there.""",
-    "carry": """\
-For a clone that may push its own branch, but not that of the threads, and for one
-without a remote. The receipt says what you have to push or commit. In an agent's
-session in the cloud, this happens by itself. [Agents in the cloud](cloud.md) explains
-the rest.""",
-    "harvest": """\
-Fetches the branches that the setting `carry.from` names, or those that you name, and
-adds the entries that travel with them to their threads. `wc sync` and the background do
-the same, unless the setting `carry.harvest` is `ask` or `off`. What cannot be an entry
 is refused, and `wc doctor` names it. [Agents in the cloud](cloud.md) explains the
-rest.""",
     "worktrees": """\
 The command runs nothing and asks nobody: it reads git's files, the threads, what
 participants have [noted](edits.md#notes), and in each worktree

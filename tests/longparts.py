@@ -183,7 +183,7 @@ PARTS = (
          (_tests("tests/contract/test_simulation.py", WC_TEST_ROUNDS="16"),)),
     Part("sync-kills", (8, 9, 11), "wc sync killed at each call of git",
          _contract("sync_kills"), COMMAND),
-    Part("carrying", (8, 9, 11), "wc carry and harvest, killed; clones without rights",
+    Part("carrying", (8, 9, 11), "wc sync that carries, harvests, is killed; no rights",
          _contract("carrying"), COMMAND),
     Part("git", (8, 9, 10, 11), "users' git, hooks and settings; many remotes",
          _contract("plain_git", "git_around", "two_sides", "transports", "refusals",

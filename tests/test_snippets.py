@@ -41,7 +41,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": 6,  # the checks; fetches pre-commit; locks; publishes
     "README.md": 2,  # installing, which asks a person; the demo
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
-    "docs/commands.md": 9,  # go on until ^C, or a ball comes; a database; ask
+    "docs/commands.md": 8,  # go on until ^C, or a ball comes; a database; ask
     "docs/exchange.md": 1,  # a graph database
     "docs/agents.md": 4,  # agents that are called
     "docs/http.md": 6,  # servers that stay; a container

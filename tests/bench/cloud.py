@@ -1,8 +1,8 @@
-"""What the cloud costs: the first command in a fresh clone, carrying an entry, and
-harvesting the branches of many agents. The remote is a path.
+"""What the cloud costs: the first command in a fresh clone, and harvesting the branches
+of many agents. The remote is a path.
 
-Git's own share is the reference: to fetch and check out the threads, to make an empty
-commit, to fetch the branches.
+Git's own share is the reference: to fetch and check out the threads, to fetch the
+branches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from tests.bench.hub import Hub
 from tests.bench.processes import run
 from tests.bench.scratch import FIRST
 from tests.bench.table import Row
-from wc_cli.ledger.settle import settler
 from wc_core.base import ulid
 from wc_core.base.layout import BRANCH
 from wc_core.ledger.carry import carriers
@@ -32,9 +31,13 @@ if TYPE_CHECKING:
     from tests.bench.scratch import Scratch
 
 BRANCHES = 50
-CLOUD = {"CLAUDECODE": "1", "CLAUDE_CODE_REMOTE": "true", "WATERCOOLER_SYNC": "off"}
 # A session that has a network.
-ONLINE = CLOUD | {"WATERCOOLER_SYNC": "inline", "WATERCOOLER_BRIEF_MS": "60000"}
+ONLINE = {
+    "CLAUDECODE": "1",
+    "CLAUDE_CODE_REMOTE": "true",
+    "WATERCOOLER_SYNC": "inline",
+    "WATERCOOLER_BRIEF_MS": "60000",
+}
 
 
 class CloudRows:
@@ -54,11 +57,9 @@ class CloudRows:
         return [
             Row(first, self._fetch_by_git),
             Row(f"wc brief, first in a clone, {many}", self._brief, first),
-            Row("git commit --allow-empty", self._commit, quick=True),
-            Row("wc carry, 1 new entry", self._carry, "git commit --allow-empty"),
             Row(harvested, self._fetch_branches),
             Row(
-                f"wc harvest, {BRANCHES} branches with an entry each",
+                f"wc sync, {BRANCHES} branches with an entry each",
                 self._harvest,
                 harvested,
             ),
@@ -105,25 +106,6 @@ class CloudRows:
         process = self.scratch.process("wc", "brief", folder=self._clone("wc"))
         return process._replace(env=process.env | ONLINE).seconds()
 
-    @cached_property
-    def _session(self) -> str:
-        """A session that has its threads."""
-        clone = self._clone("carry")
-        process = self.scratch.process("wc", "brief", folder=clone)
-        process._replace(env=process.env | ONLINE).seconds()
-        return clone
-
-    def _commit(self) -> float:
-        words = ("git", "commit", "--quiet", "--allow-empty", "--message=Work")
-        return self.scratch.process(*words, folder=self._session).seconds()
-
-    def _carry(self) -> float:
-        words = ("wc", "say", FIRST, "-m", f"n {next(self._count)}")
-        process = self.scratch.process(*words, folder=self._session)
-        process._replace(env=process.env | CLOUD).seconds()
-        process = self.scratch.process("wc", "carry", folder=self._session)
-        return process._replace(env=process.env | CLOUD).seconds()
-
     def _push_carriers(self) -> None:
         """Have each branch of the hub carry a new entry."""
         assert self._folder
@@ -155,11 +137,9 @@ class CloudRows:
 
     def _harvest(self) -> float:
         self._push_carriers()
-        process = self.scratch.process("wc", "harvest", folder=self._folder)
+        process = self.scratch.process("wc", "sync", folder=self._folder)
         env = process.env | {"WATERCOOLER_SYNC": "off"}
-        seconds = process._replace(env=env).seconds()
-        settler.settle(self.scratch.layout(self._folder).root, env)
-        return seconds
+        return process._replace(env=env).seconds()
 
 
 def _output(words: list[str], feed: bytes) -> str:

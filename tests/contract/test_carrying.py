@@ -6,7 +6,6 @@ All calls and more worlds in the long run.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests import amounts
-from tests.cli.carry.places import CLAUDE, accept_only, new_hub, session
+from tests.cli.carry.places import CLAUDE, accept_only, carried, new_hub, session
 from tests.contract.test_sync_kills import GIT, MOMENTS
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ ALL = amounts.is_long()
 STEP = 1 if ALL else 5
 SEEDS = 400 if ALL else 6
 WC = (sys.executable, "-c", "from wc_cli.run.main import main; main()")
-PROGRAM = {"carry": ("carry",), "harvest": ("harvest",), "outbox": ("carry",)}
 
 
 class Stage:
@@ -48,9 +46,9 @@ class Stage:
         git.write_text(GIT.format(ref="refs/heads/none"))
         git.chmod(0o755)
 
-    def play(self, name: str, at: int, moment: str) -> tuple[int, int]:
-        """Run a command, and kill it at a call of git. Returns its exit code, and the
-        number of calls."""
+    def sync(self, at: int, moment: str) -> tuple[int, int]:
+        """Sync, and be killed at a call of git. Returns the exit code, and the number
+        of calls."""
         shutil.rmtree(self.root)
         shutil.copytree(self.saved, self.root, symlinks=True)
         calls = self.root / "calls"
@@ -63,20 +61,13 @@ class Stage:
             "SIM_GIT": shutil.which("git") or "",
         }
         done = subprocess.run(
-            [*WC, *PROGRAM[name]],
+            [*WC, "sync"],
             cwd=self.repo.path,
             env=env,
             capture_output=True,
             check=False,
         )
         return done.returncode, len(list(calls.glob("call.*")))
-
-
-def carried(repo: Repo) -> list[str]:
-    """The titles of the entries that the branch carries."""
-    message = repo.git("log", "--format=%B")
-    rows = [json.loads(x) for x in message.splitlines() if x.startswith("{")]
-    return sorted(row["title"] for row in rows)
 
 
 def titles(repo: Repo) -> list[str]:
@@ -109,12 +100,12 @@ def test_carrying_may_be_killed(hub: Path, tmp_path: Path, moment: str) -> None:
     for number in range(3):
         cloud.ok("say", "login", "-m", f"n {number}")
     stage = Stage(cloud, root)
-    code, calls = stage.play("carry", 0, moment)
+    code, calls = stage.sync(0, moment)
     assert code == 0
     assert calls > 5
     for at in range(1, calls + 1, STEP):
-        stage.play("carry", at, moment)
-        cloud.ok("carry")
+        stage.sync(at, moment)
+        cloud.ok("sync")
         assert carried(cloud) == ["n 0", "n 1", "n 2"], at
         assert titles(cloud) == ["Start", "n 0", "n 1", "n 2"], at
         assert cloud.git("status", "--porcelain") == "A  staged", at
@@ -133,14 +124,14 @@ def test_harvesting_may_be_killed(
     cloud.git("push", "-q", "origin", CLAUDE.branch)
     accept_only(hub, "")
     stage = Stage(person, person.machine.root)
-    code, calls = stage.play("harvest", 0, moment)
+    code, calls = stage.sync(0, moment)
     assert code == 0
     assert calls > 5
     for at in range(1, calls + 1, STEP):
-        stage.play("harvest", at, moment)
-        person.ok("harvest")
+        stage.sync(at, moment)
+        person.ok("sync")
         assert titles(person) == ["One", "Start", "Two"], at
-        assert "nothing new" in person.ok("harvest").out
+        assert "nothing new" in person.ok("sync").out
         ways = (person.store / "harvested.jsonl").read_text().splitlines()
         assert len(ways) == len(set(ways)) == 2, at
         person.ok("doctor")
@@ -188,7 +179,7 @@ class Clouds:
         """Everyone pushes what they may, and syncs."""
         for repo in self.sessions:
             if (repo.path / ".git/worktrees").exists():
-                repo.ok("carry")
+                repo.ok("sync")
             self.push(repo)
         self.person.ok("sync")
         for repo in self.sessions:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.cli.carry.places import carry
 from tests.cli.claims.test_claims_between_clones import Clones
 from tests.cli.notify.receiver import Receiver
 from tests.cli.wake.test_waiting import Agents
@@ -63,9 +64,9 @@ class Play(NamedTuple):
         if origin == CARRIER:
             sam.git("switch", "-qC", CARRIED)
             sam.ok(*new, env={"WATERCOOLER_SYNC": "off"})
-            sam.ok("carry")
+            carry(sam)
             sam.git("push", "-q", "origin", CARRIED)
-            pat.ok("harvest", env=BACKGROUND)
+            pat.ok("sync", env=BACKGROUND)
         else:
             sam.ok(*new)
             sam.ok("sync")
@@ -253,9 +254,9 @@ def test_each_surface_says_by_which_branch_an_entry_came(play: Play) -> None:
     sam.ok(*ask, env=offline)
     decide = ("say", "it", "--title", "By hand", "--kind", "decision", "--as", CODEX)
     sam.ok(*decide, "--body", "No parser.", env=offline)
-    sam.ok("carry")
+    carry(sam)
     sam.git("push", "-q", "origin", CARRIED)
-    pat.settled("harvest")
+    pat.settled("sync")
     texts = {}
     for command in (
         *(("read", "it", "--peek"), ("read", "it", "--peek", "--limit", "1")),

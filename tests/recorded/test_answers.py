@@ -80,8 +80,6 @@ config --global list
 config list rules
 worktrees
 cloud
-carry --dry-run
-harvest --dry-run
 enrich --dry-run
 doctor
 wake

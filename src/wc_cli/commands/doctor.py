@@ -32,7 +32,12 @@ from wc_cli.run.context import other_home_text
 from wc_cli.run.entries.localtopic import chosen_text
 from wc_cli.run.options import command, flag
 from wc_cli.run.output import say, say_json
-from wc_core.base.errors import FindingsError, InvalidInputError, WcError
+from wc_core.base.errors import (
+    FindingsError,
+    InvalidInputError,
+    LockTimeoutError,
+    WcError,
+)
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import bounded, counted, quoted, with_home
@@ -40,6 +45,7 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims import book as books
 from wc_core.edits.graph import parsing
+from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import discovery, storefolder
 from wc_core.ledger.git.discovery import BRANCH_STORE
@@ -59,6 +65,13 @@ _LEAST_GIT = (2, 38)
 # The paths that the command of one finding removes.
 _SHOWN = 10
 _MAX_FORKED = 20
+_FORMER_HARVEST = (
+    "config.toml: carry.harvest is no longer a setting. While it is there, entries of "
+    "agents' branches are only taken by wc sync --carry. Instead: wc config set "
+    "carry.mode ask; then remove it: wc config unset carry.harvest"
+)
+# The table of an older version's preference.
+_FORMER_MODE = "only keeps entries from travelling by themselves in a sandbox"
 _FIX_AND_SYNC = "Your entries are safe here. Once that is fixed: wc sync"
 
 
@@ -141,6 +154,9 @@ def _repair_store(
         return (), ()
     repair = Repair(place.root, context.env, dry_run=options.dry_run)
     repaired = tuple(repair.run())
+    with contextlib.suppress(LockTimeoutError):  # a harvest is at work
+        refused = harvesting.forget_refused(place.root, dry_run=options.dry_run)
+        repaired += tuple(RepairStep(*row) for row in refused)
     if not options.dry_run:
         # Everything works without the index; a note tells what is lost.
         with contextlib.suppress(WcError, ImportError):
@@ -352,6 +368,8 @@ def _report_notes(
 ) -> Iterator[str]:
     for key in context.settings.ignored:
         yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
+    if not context.settings.harvest:
+        yield _FORMER_HARVEST
     forked = (
         f"{topic} is forked: two clones wrote at once; the next entry joins them"
         for topic in examined.forked
@@ -420,7 +438,8 @@ def _own_notes(context: Context) -> Iterator[str]:
     """Yield notes about this person's machine: they need no store."""
     path = preferences.path_of(context.env)
     for key in preferences.load(context.env).ignored:
-        yield f"{path}: {key} has no effect: remove or correct it"
+        effect = _FORMER_MODE if key == modes.FORMER_TABLE else "has no effect"
+        yield f"{path}: {key} {effect}: remove or correct it"
     yield from _login_notes(context)
 
 
@@ -469,7 +488,7 @@ def _harvest_notes(context: Context) -> Iterator[str]:
         return
     with contextlib.suppress(GitError):  # which is another finding
         if count := harvesting.unexamined(context.place.root, context.env, code):
-            yield f"{harvesting.remaining_text(count)}: wc sync"
+            yield harvesting.remaining_text(count)
 
 
 def _claims_notes(context: Context, *, is_all: bool) -> Iterator[str]:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from wc_cli.bridges import elsewhere
-from wc_cli.bridges.carry import automatic, roads
+from wc_cli.bridges.carry import automatic
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.store import pending
 from wc_cli.ledger.sync.exchange import Waiting
@@ -22,12 +22,12 @@ from wc_core.base.errors import (
     InvalidInputError,
     LockTimeoutError,
     OfflineError,
-    WcError,
 )
 from wc_core.base.layout import Layout
-from wc_core.base.lean import contextlib
 from wc_core.base.phrases import bounded, counted, listed
 from wc_core.base.text import one_line
+from wc_core.ledger.carry import modes
+from wc_core.ledger.configuration.keys import OFF
 from wc_core.ledger.git import remotes, repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
 
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 
     from wc_cli.ledger.sync.exchange import Exchange
     from wc_cli.run.context import Context
+    from wc_core.ledger.git.carried import Carried
     from wc_core.ledger.git.remotes import Remote
     from wc_core.ledger.git.repository import Repository
 
 _MAX_NAMED = 8
 _MAX_NOTES = 20
 _NOTHING_UNSENT = "nothing to carry: what is here has arrived, or travels already"
+_OFF = "Nothing travels with branches of the code here: carry.mode is off."
 _EVERY = 30
 # Seconds between two checks for new local writes.
 _POLL_SECONDS = 0.5
@@ -65,8 +67,9 @@ class SyncOptions(SpeakerOptions):
     every: int = number(
         "--every", "With --watch: check the remote every N seconds.", default=_EVERY
     )
-    harvest: bool = flag(
-        "--harvest", help="Take what travels with agents' branches, in any case."
+    carry: bool = flag(
+        "--carry",
+        help="What cannot be pushed travels with the branch that is checked out here.",
     )
     timeout: int | None = number(
         "--timeout", "Wait at most N seconds for the remote.", default=None
@@ -76,7 +79,7 @@ class SyncOptions(SpeakerOptions):
 @command(SyncOptions)
 def sync(context: Context, options: SyncOptions) -> None:
     """Exchange the threads with the git remote."""
-    _check(options)
+    _check(context, options)
     if _is_without_remote(context, options) and _carried(context, options):
         return
     own_repository, remote = store_route(context, options.remote)
@@ -116,13 +119,15 @@ def sync(context: Context, options: SyncOptions) -> None:
     _print_result(result, options)
 
 
-def _check(options: SyncOptions) -> None:
+def _check(context: Context, options: SyncOptions) -> None:
     """Raise InvalidInputError for options that exclude each other, or have no
     meaning."""
-    if options.watch and options.dry_run:
+    if options.watch and (options.dry_run or options.carry):
         raise InvalidInputError(
-            "--watch and --dry-run exclude each other.", "Use one of them."
+            "--watch excludes --dry-run and --carry.", "Use one of them."
         )
+    if options.carry and context.settings.carry == OFF:
+        raise InvalidInputError(_OFF, "See who set it: wc config get carry.mode")
     if not options.every:
         raise InvalidInputError(
             "--every takes at least 1 second.", "Use --every 1 or more."
@@ -159,8 +164,9 @@ def _exchange(
     context: Context, exchanger: Exchanger, options: SyncOptions, *, is_new: bool
 ) -> Exchange:
     """Exchange, harvest, and tell the person what came."""
-    result = automatic.exchange(exchanger, new_store=is_new, forced=options.harvest)
-    _forget_carried(context)
+    result = automatic.exchange(exchanger, new_store=is_new, forced=options.carry)
+    place = context.place
+    automatic.forget_carried(place.root, place.repository, context.env)
     landings.refresh(context.place.root, context.env)
     _inform_person(context)
     return result
@@ -183,34 +189,48 @@ def _carried(
 
     Otherwise, where it would help, the ``error`` names the command.
     """
-    code, rules = context.place.repository, context.settings
+    code, rules, dry_run = context.place.repository, context.settings, options.dry_run
     try:
-        carried = automatic.carry_if_wanted(context.place.root, code, context.env)
+        carried = automatic.carry_if_wanted(
+            *(context.place.root, code, context.env),
+            forced=options.carry,
+            dry_run=dry_run,
+        )
     except ConflictError as obstacle:
         if error is None:
             raise
         error.hint = f"{error.hint} {obstacle.message} {obstacle.hint}".strip()
         return False
-    if carried is not None and (carried.ids or not carried.uncarried):
+    if carried is None:
         if error is not None:
-            remark(f"note: {one_line(error.message)}")
-        if options.json:
-            say_json({"carried": carried.to_json(), "dry_run": False})
-        else:
-            say(one_line(carried.sentence(code) if carried.ids else _NOTHING_UNSENT))
-        return True
-    if error is not None and automatic.is_offered(code, context.env, rules):
-        error.hint = f"{error.hint} {roads.OFFER}".strip()
-    return False
+            offer = automatic.offer(code, context.env, rules)
+            error.hint = f"{error.hint} {offer}".strip()
+        return False
+    if carried.uncarried:
+        entries = counted(carried.uncarried, "entry", "entries")
+        remark(f"note: {entries} cannot travel: too long, or not by an agent")
+        if not carried.ids:
+            return False
+    if error is not None:
+        remark(f"note: {one_line(error.message)}")
+    if options.json:
+        say_json({"carried": carried.to_json(), "dry_run": dry_run})
+    else:
+        say(one_line(_carried_sentence(carried, code, dry_run=dry_run)))
+    if carried.carrier and not modes.is_agents(carried.branch, rules.agents_branches):
+        remark(f"note: nobody looks there: carry.from lacks {one_line(carried.branch)}")
+    return True
 
 
-def _forget_carried(context: Context) -> None:
-    """Forget what travels, if everything has arrived."""
-    code, layout = context.place.repository, Layout(context.place.root)
-    if code is None or not os.path.exists(layout.carried):
-        return
-    with contextlib.suppress(WcError):
-        automatic.carry(context.place.root, code, context.env)
+def _carried_sentence(
+    carried: Carried, code: Repository | None, *, dry_run: bool
+) -> str:
+    if not carried.ids:
+        return _NOTHING_UNSENT
+    if dry_run:
+        entries = counted(len(carried.ids), "entry", "entries")
+        return f"{entries} would travel with {carried.way}"
+    return carried.sentence(code)
 
 
 def exchange_once(context: Context) -> Exchange:
@@ -271,7 +291,7 @@ def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
 
 def _inform_person(context: Context) -> None:
     """Tell the person of this machine what came to them."""
-    if context.settings.sync != "off":
+    if context.settings.sync != OFF:
         elsewhere.inform_person(context.place.root, context.env)
 
 

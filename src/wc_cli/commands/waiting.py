@@ -83,7 +83,7 @@ def _store_findings(context: Context) -> Iterator[Finding]:
     reader = context.reader
     yield from _seat_findings(context)
     if context.place.kind == BRANCH_STORE:
-        yield from _harvest_findings(reader)
+        yield from _refused_findings(reader)
     yield from _lock_findings(reader)
     yield from _conflict_findings(context)
     yield from _wake_findings(context)
@@ -174,18 +174,15 @@ def _rule_findings(violations: Iterable[Violation]) -> Iterator[Finding]:
         yield Finding(violation.thread, 0, message, fix)
 
 
-def _harvest_findings(reader: StoreReader) -> Iterator[Finding]:
+def _refused_findings(reader: StoreReader) -> Iterator[Finding]:
     """Yield what was refused on the branches of agents. Only a human knows whether it
     matters."""
     for ref, row in records.harvests(reader.layout).items():
-        name = ref.removeprefix("refs/remotes/").removeprefix("refs/heads/")
-        is_local = ref.startswith("refs/heads/")
-        branch = name if is_local else name.partition("/")[2]
+        name = ref.removeprefix("refs/remotes/")
         for refused in row.refused:
             message = f"{refused.place}: {refused.reason}"
-            fix = f"See it: git log {quoted(name)}"
-            fix += "; forget it: wc harvest --forget"
-            yield Finding(branch, 0, message, fix)
+            fix = f"See it: git log {quoted(name)}; forget it: wc doctor --repair"
+            yield Finding(name.partition("/")[2], 0, message, fix)
 
 
 def _lock_findings(reader: StoreReader) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ def is_refused(root: str) -> bool:
 
 def carry_unsent(root: str, env: Mapping[str, str]) -> None:
     """In a sandbox, have what could not be pushed travel with the code. A failure is
-    left to the next command: `wc carry` names it."""
+    left to the next command: `wc sync` names it."""
     with contextlib.suppress(WcError, GitError):
         automatic.carry_if_wanted(root, automatic.main_worktree(root), env)
 

@@ -21,8 +21,8 @@ class Command(NamedTuple):
     writes entries. They must ask about everything that reaches beyond the threads
     (install, doctor --repair, export, which writes any file, guidance,
     which other agents get from then on, inbox, which reads other repositories, enrich,
-    which sends entries to a server), and about sync and carry, whose first run
-    publishes the threads to all readers of the remote, and harvest, which fetches.
+    which sends entries to a server), and about sync, whose first run publishes the
+    threads to all readers of the remote.
     """
 
     place: str
@@ -86,8 +86,6 @@ COMMANDS: dict[str, Command] = {
     "enrich": Command("commands.repository.enrich:enrich", PLACE),
     "sync": Command("commands.sync:sync", PLACE),
     "cloud": Command("commands.repository.cloud:cloud", PLACE),
-    "carry": Command("commands.exchange.carrying:carry", PLACE),
-    "harvest": Command("commands.exchange.carrying:harvest", PLACE),
     "init": Command("commands.stores:init", PLACE),
     "whoami": Command("commands.whoami:whoami", PLACE, agents=True),
     "break-lock": Command("commands.stores:break_lock", PLACE),
@@ -120,6 +118,8 @@ INSTEAD = {
     "renew": "wc claim FILE",
     "takeover": "wc claim FILE --takeover --reason WHY",
     "publish": "git push",
+    "carry": "wc sync --carry",
+    "harvest": "wc sync",
     "activity": "wc worktrees",
     "reopen": "wc set-status TOPIC OPEN",
     "undo": "wc retract TOPIC",
@@ -185,8 +185,6 @@ NO_OCCASION = {
     "enrich": "it concerns what is written already",
     "init": "there is no store before it",
     "cloud": "it concerns other machines, not the work here",
-    "carry": "the work is done before it",
-    "harvest": "it does what sync does",
     "break-lock": "a person repairs the store",
     "doctor": "a person repairs the store",
     "install": "it concerns this machine, not the repository",

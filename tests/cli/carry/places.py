@@ -3,6 +3,7 @@ may be pushed, and what the environment says."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -120,6 +121,22 @@ def session(place: Place, hub: Path, root: Path, branch: str = "") -> Repo:
         repo.git("switch", "-q", "-c", branch)
         repo.git("remote", "remove", "origin")
     return repo
+
+
+def carry(repo: Repo) -> None:
+    """Have the branch that is checked out carry what was not pushed, as if the remote
+    were away."""
+    url = repo.git("remote", "get-url", "origin")
+    repo.git("remote", "set-url", "origin", f"{url}.away")
+    repo.ok("sync", "--carry")
+    repo.git("remote", "set-url", "origin", url)
+
+
+def carried(repo: Repo) -> list[str]:
+    """The titles of the entries that the branch carries, sorted."""
+    message = repo.git("log", "--format=%B")
+    rows = [json.loads(x) for x in message.splitlines() if x.startswith("{")]
+    return sorted(row["title"] for row in rows)
 
 
 def leave(place: Place, cloud: Repo, person: Repo, branch: str = "") -> None:

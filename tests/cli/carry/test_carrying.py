@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.carry.places import CLAUDE, PLACES, accept_only, session
+from tests.cli.carry.places import CLAUDE, PLACES, accept_only, carried, session
 from tests.conftest import THREADS
 from tests.observe.web.pages import Site
-from wc_core.base.layout import BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +24,6 @@ def cloud(hub: Path, tmp_path: Path) -> Repo:
     repo = session(CLAUDE, hub, tmp_path / "cloud")
     repo.ok("brief")
     return repo
-
-
-def carried(repo: Repo) -> list[str]:
-    """The titles of the entries that the branch carries, as often as it does."""
-    message = repo.git("log", "--format=%B")
-    rows = [json.loads(x) for x in message.splitlines() if x.startswith("{")]
-    return [row["title"] for row in rows]
 
 
 def stopped(repo: Repo, session_id: str = "one") -> str:
@@ -75,29 +67,30 @@ def test_a_carrier_changes_neither_files_nor_the_index(cloud: Repo) -> None:
         cloud.json("read", "login", "--commits")["entries"][-1]["carried"]
         == "claude/fix"
     )
-    listed = cloud.wc("list")
-    assert "1 entry travels with claude/fix: git push origin claude/fix" in listed.err
+    line = "1 entry travels with claude/fix: git push origin claude/fix"
+    assert line in cloud.ok("list").err
+    assert line in cloud.ok("board", "--once").err
+    assert line in Site(cloud.path, cloud.machine.env).said()
     assert "travels with claude/fix" in cloud.ok("brief").out
     assert "travels with" in cloud.ok("doctor").out
 
 
 def test_nothing_is_carried_twice(cloud: Repo) -> None:
-    """Not by the next write, nor by another command."""
+    """Not by the next write, nor by another command, nor if an agent adds its work to
+    the last commit, whatever that is."""
     for number in range(3):
         cloud.ok("say", "login", "-m", f"n {number}")
-    cloud.ok("carry")
-    assert sorted(carried(cloud)) == ["n 0", "n 1", "n 2"]
     head = cloud.git("rev-parse", "HEAD")
-    said = cloud.ok("carry").out
-    assert said.startswith("3 entries travel with claude/fix: git push")
-    assert cloud.ok("sync").out == said
+    said = "3 entries travel with claude/fix"
+    assert cloud.ok("sync").out == f"{said}: git push origin claude/fix\n"
     assert cloud.git("rev-parse", "HEAD") == head
     cloud.git("push", "-q", "origin", "claude/fix")
-    assert cloud.ok("carry").out == "3 entries travel with claude/fix\n"
-    (cloud.path / "more").write_text("")
-    cloud.git("add", "more")
-    cloud.git("commit", "-q", "-m", "more")
-    assert cloud.ok("carry").out == "3 entries travel with claude/fix\n"
+    for commit in (("-m", "more"), ("--amend", "--no-edit")):
+        (cloud.path / commit[0]).write_text("")
+        cloud.git("add", "--all")
+        cloud.git("commit", "-q", *commit)
+        assert cloud.ok("sync").out == f"{said}\n"
+    assert carried(cloud) == ["n 0", "n 1", "n 2"]
     assert "git push" not in cloud.ok("list").err
 
 
@@ -129,17 +122,7 @@ def test_what_a_branch_lost_is_carried_again(
     assert carried(cloud) == ["Done"]
     rewrite(cloud)
     assert carried(cloud) == []
-    assert "travels with" in cloud.ok("carry").out
-    assert carried(cloud) == ["Done"]
-
-
-def test_an_amended_carrier_still_carries(cloud: Repo) -> None:
-    """An agent adds its work to the last commit, whatever that is."""
-    cloud.ok("say", "login", "-m", "Done")
-    (cloud.path / "work").write_text("")
-    cloud.git("add", "work")
-    cloud.git("commit", "-q", "--amend", "--no-edit")
-    cloud.ok("carry")
+    assert "travels with" in cloud.ok("sync").out
     assert carried(cloud) == ["Done"]
 
 
@@ -156,7 +139,7 @@ def test_a_new_session_on_the_same_branch_carries_what_it_knows(
     today.ok("sync")
     assert "Yesterday" in today.ok("read", "login", "--peek").out
     today.ok("say", "login", "-m", "Today")
-    assert sorted(carried(today)) == ["Today", "Yesterday"]
+    assert carried(today) == ["Today", "Yesterday"]
     today.git("push", "-q", "origin", "claude/fix")
     accept_only(hub, "")
     assert "2 entries came with claude/fix" in person.ok("sync").out
@@ -172,10 +155,9 @@ def test_what_has_arrived_is_no_longer_carried(
     accept_only(hub, CLAUDE.accepts)
     said = cloud.ok("sync")
     assert "the entries of this clone have arrived otherwise" in said.err
-    assert cloud.ok("carry").out == "Nothing to carry: all entries have arrived.\n"
     assert "travel" not in cloud.ok("list").err
     cloud.git("commit", "-q", "--amend", "--allow-empty", "-m", "Mine")
-    cloud.ok("carry")
+    cloud.ok("sync")
     assert carried(cloud) == []
     cloud.ok("say", "login", "-m", "More")
     assert carried(cloud) == ["More"]
@@ -227,84 +209,104 @@ OBSTACLES: dict[str, tuple[Callable[[Repo], object], str]] = {
 def test_it_waits_until_there_is_a_way(
     cloud: Repo, obstruct: Callable[[Repo], object], text: str
 ) -> None:
-    """The entry is saved, its receipt says why it cannot travel, and so does the
-    command; nothing of the branch changes."""
+    """The entry is saved, its receipt says why it cannot travel, and so does a sync;
+    nothing of the branch changes."""
     refs = cloud.git("for-each-ref", "refs/heads")
     obstruct(cloud)
     said = cloud.ok("say", "login", "-m", "Done")
     assert "saved login #1" in said.out
     assert text in said.err
     lock = cloud.path / ".git/index.lock"
-    for code, command in ((4, "carry"), (8, "sync")):
-        if lock.exists():
-            lock.touch()  # as if held since now: after a while it counts as abandoned
-        refused = cloud.fails(code, command)
-        assert text in refused
+    if lock.exists():
+        lock.touch()  # as if held since now: after a while it counts as abandoned
+    refused = cloud.fails(8, "sync")
+    assert text in refused
     assert "origin refused" in refused
     after = cloud.git("for-each-ref", "refs/heads")
     heads = {line.split()[0] for line in after.splitlines() if THREADS not in line}
     assert heads <= set(refs.split())
     end = stopped(cloud)
     assert "1 entry exists only on this machine" in end
-    assert "wc carry" in end
+    assert "wc sync --carry" in end
+
+
+def preferring(repo: Repo, text: str) -> None:
+    """Write the person's own file."""
+    folder = repo.machine.home / ".config/watercooler"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(text)
 
 
 def test_settings_narrow_it(cloud: Repo) -> None:
-    """``ask`` waits for the command, ``off`` refuses even that; a person's own setting
-    can narrow the repository's, not widen it."""
+    """``ask`` waits for a word, ``off`` refuses even that."""
     env = {"WATERCOOLER_CARRY": "ask"}
     said = cloud.ok("say", "login", "-m", "Asked", env=env)
-    assert "wc carry" in said.err
+    offer = (
+        "They can travel with claude/fix, which is checked out here: wc sync --carry"
+    )
+    assert offer in said.err
+    assert offer in cloud.fails(8, "sync", env=env)
     assert carried(cloud) == []
-    assert "wc carry" in cloud.fails(8, "sync", env=env)
-    assert "travels" in cloud.ok("carry", env=env).out
+    assert "travels" in cloud.ok("sync", "--carry", env=env).out
     env = {"WATERCOOLER_CARRY": "off"}
     cloud.ok("say", "login", "-m", "Off", env=env)
-    assert "turned off" in cloud.fails(2, "carry", env=env)
-    assert "wc carry" not in cloud.fails(8, "sync", env=env)
+    assert "carry.mode is off" in cloud.fails(2, "sync", "--carry", env=env)
+    assert "--carry" not in cloud.fails(8, "sync", env=env)
     assert carried(cloud) == ["Asked"]
-    folder = cloud.machine.home / ".config/watercooler"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text('[carry]\nmode = "ask"\n')
+
+
+@pytest.mark.parametrize("mode", ["ask", "off"])
+def test_what_an_older_version_was_told_still_counts(cloud: Repo, mode: str) -> None:
+    """The preference is gone, but nothing travels because of that."""
+    preferring(cloud, f'[carry]\nmode = "{mode}"\n')
     cloud.ok("say", "login", "-m", "Mine")
-    assert carried(cloud) == ["Asked"]
+    assert "wc sync --carry" in cloud.fails(8, "sync")
+    assert carried(cloud) == []
+    noted = cloud.wc("doctor").out
+    assert "carry only keeps entries from travelling by themselves in a sa" in noted
 
 
 def test_elsewhere_it_is_offered(person: Repo, hub: Path) -> None:
-    """On an ordinary machine, nothing is carried without a word."""
+    """On an ordinary machine, nothing is carried without a word, whatever the remote
+    does."""
     person.git("switch", "-q", "-c", "codex/login")
     accept_only(hub, "refs/heads/codex/*")
+    offer = "They can travel with codex/login, which is checked out here: wc sync"
     said = person.settled("say", "login", "-m", "Mine", "--as", "Codex")
-    assert "They can travel with the branch that is checked out here: wc carry" in (
-        said.err
-    )
+    assert offer in said.err
+    assert offer in person.fails(8, "sync")
+    hub.rename(hub.parent / "away.git")
+    assert offer in person.fails(8, "sync")
     assert carried(person) == []
-    assert "wc carry" in person.fails(8, "sync")
-    assert "would travel with codex/login" in person.ok("carry", "--dry-run").out
-    assert carried(person) == []
-    assert "1 entry travels" in person.ok("carry").out
+    assert "1 entry travels" in person.ok("sync", "--carry").out
     assert carried(person) == ["Mine"]
+    (hub.parent / "away.git").rename(hub)
     # The next receipt says so as well, without having waited.
+    person.fails(8, "sync")
     env = {"WATERCOOLER_SYNC": "background"}
     said = person.ok("say", "login", "-m", "More", "--as", "Codex", env=env)
     assert "origin refused" in said.err
-    assert "wc carry" in said.err
+    assert offer in said.err
     person.git("switch", "-q", "main")
     said = person.ok("say", "login", "-m", "More", "--as", "Codex", env=env)
-    assert "wc carry" not in said.err
-    assert "wc carry" not in person.fails(8, "sync")
+    assert "wc sync --carry" not in said.err
+    assert "wc sync --carry" not in person.fails(8, "sync")
+    person.git("switch", "-q", "-c", "mine")
+    said = person.ok("sync", "--carry")
+    assert "3 entries travel with mine" in said.out
+    assert "nobody looks there: carry.from lacks mine" in said.err
 
 
-@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["carry", "dry run"])
-def test_a_failure_of_git_is_reported(cloud: Repo, options: list[str]) -> None:
-    """It has a message, also if nothing was to be changed."""
-    cloud.ok("say", "login", "-m", "Done")
-    ref = cloud.path / ".git/refs/remotes/origin" / BRANCH
-    ref.parent.mkdir(parents=True, exist_ok=True)
-    ref.write_text("1" * 40 + "\n")
-    said = cloud.fails(7, "carry", *options)
-    assert "The entries could not be carried" in said
-    assert "Your entries are safe here." in said
+def test_without_a_remote_it_is_a_file_if_asked_for(person: Repo) -> None:
+    person.ok("new", "login", "-m", "Mine", "--as", "Codex", "--force")
+    person.fails(2, "sync")
+    assert not (person.path / ".watercooler").exists()
+    previewed = person.ok("sync", "--carry", "--dry-run").out
+    assert "1 entry would travel with .watercooler/outbox/" in previewed
+    assert not (person.path / ".watercooler").exists()
+    assert "1 entry is in .watercooler/outbox/" in person.ok("sync", "--carry").out
+    (box,) = (person.path / ".watercooler/outbox").iterdir()
+    assert json.loads(box.read_text())["title"] == "Mine"
 
 
 def test_only_what_an_agent_wrote_can_travel(cloud: Repo) -> None:
@@ -313,9 +315,8 @@ def test_only_what_an_agent_wrote_can_travel(cloud: Repo) -> None:
         *("say", "login", "-m", "Pat's", "--as", "Pat"),
         env={"WATERCOOLER_USER": "Pat"},
     )
-    said = cloud.ok("carry")
-    assert said.out == "Nothing can be carried.\n"
-    assert "1 entry cannot travel: too long, or not by an agent" in said.err
+    said = cloud.fails(8, "sync")
+    assert "1 entry cannot travel: too long, or not by an agent" in said
     assert carried(cloud) == []
     assert "1 entry exists only on this machine" in stopped(cloud)
 
@@ -327,7 +328,7 @@ def test_many_entries_are_several_commits(cloud: Repo) -> None:
             *("say", "login", "-m", f"n {number}", "-m", body),
             env={"WATERCOOLER_SYNC": "off"},
         )
-    cloud.ok("carry")
+    cloud.ok("sync")
     subjects = cloud.git("log", "--format=%s").splitlines()
     assert [line for line in subjects if line.startswith("wc: carry")] == [
         "wc: carry 2 entries (login)",
@@ -343,9 +344,9 @@ def test_without_threads_at_the_remote_nothing_is_published(
     machine.git("update-ref", "-d", f"refs/heads/{THREADS}", cwd=hub)
     cloud = session(CLAUDE, hub, tmp_path / "alone")
     cloud.ok("new", "own", "-m", "Mine", "--to", "Pat", "--force")
-    cloud.wc("sync")
+    cloud.fails(8, "sync")
     assert carried(cloud) == []
-    assert "travels with" in cloud.ok("carry").out
+    assert "travels with" in cloud.ok("sync", "--carry").out
     assert carried(cloud) == ["Mine"]
 
 
@@ -362,6 +363,7 @@ def test_an_outbox_is_one_file_and_goes_when_all_has_arrived(
     assert rows == ["One", "Two"]
     assert cloud.json("list")["sync"]["carried"]["entries"] == 2
     assert "2 entries are in .watercooler/outbox/" in cloud.ok("sync").out
+    assert "2 entries would travel with" in cloud.ok("sync", "--dry-run").out
     assert "2 entries are in .watercooler/outbox/" in stopped(cloud)
     cloud.git("add", "--all")
     cloud.git("commit", "-q", "-m", "Work")
@@ -379,7 +381,7 @@ def test_an_ignored_outbox_is_an_error(hub: Path, tmp_path: Path) -> None:
     said = cloud.ok("say", "login", "-m", "One")
     assert "git ignores .watercooler/outbox/" in said.err
     assert not (cloud.path / ".watercooler").exists()
-    assert ".gitignore" in cloud.fails(4, "carry")
+    assert ".gitignore" in cloud.fails(4, "sync")
 
 
 def test_the_end_of_a_turn_names_what_would_be_lost(cloud: Repo) -> None:
@@ -405,14 +407,7 @@ def test_what_cannot_be_counted_is_not_called_saved(cloud: Repo) -> None:
 
 
 def test_json_has_what_the_lines_say(cloud: Repo) -> None:
-    cloud.ok("say", "login", "-m", "Done", env={"WATERCOOLER_SYNC": "off"})
-    preview = cloud.json("carry", "--dry-run")
-    assert preview == {
-        "entries": 1,
-        "branch": "claude/fix",
-        "uncarried": 0,
-        "dry_run": True,
-    }
+    cloud.ok("say", "login", "-m", "Done")
     receipt = cloud.json("say", "login", "-m", "More")
     assert receipt["carried"] == "claude/fix"
     assert receipt["pushed"] is False
@@ -430,11 +425,3 @@ def test_whoami_explains_who_that_is(cloud: Repo) -> None:
     assert "git's user here is that of Claude Code, which is no person" in said
     assert "WATERCOOLER_USER" in said
     assert "tag: none" in said
-
-
-def test_board_and_page_say_what_travels(cloud: Repo) -> None:
-    """With the command, as the list does."""
-    cloud.ok("say", "login", "-m", "Done")
-    line = "1 entry travels with claude/fix: git push origin claude/fix"
-    assert line in cloud.ok("board", "--once").err
-    assert line in Site(cloud.path, cloud.machine.env).said()

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.carry.places import CLAUDE, PLACES, accept_only, leave, session
-from tests.conftest import Repo
 from tests.smart_http import http
 from wc_core.ledger.carry import carriers
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.conftest import Repo
 
 
 def sent(person: Repo, hub: Path, tmp_path: Path, title: str = "Done") -> Repo:
@@ -81,55 +81,28 @@ def push_many(hub: Path, first: int, last: int) -> None:
     subprocess.run(words, input="".join(parts), text=True, check=True)
 
 
-def test_the_ball_comes_back_and_all_see_how(
-    person: Repo, hub: Path, tmp_path: Path
-) -> None:
-    sent(person, hub, tmp_path)
+def test_a_branch_is_looked_at_once(person: Repo, hub: Path, tmp_path: Path) -> None:
+    cloud = sent(person, hub, tmp_path)
     message = person.json("sync")
     assert message["harvested"] == {"claude/fix": 1}
     assert message["went"] == {"login": 1}
-    assert person.ball("login") == "Pat"
-    entry = person.json("read", "login", "--peek")["entries"][-1]
+    first, entry = person.json("read", "login", "--peek")["entries"]
+    assert "via" not in first
     assert entry["via"] == "claude/fix"
-    assert "via" not in person.json("read", "login", "--peek")["entries"][0]
-    other = tmp_path / "other"
-    person.machine.git("clone", "-q", str(hub), str(other), cwd=tmp_path)
-    entry = Repo(person.machine, other).json("read", "login")["entries"][-1]
-    assert entry["via"] == "claude/fix"
-
-
-def test_a_branch_is_looked_at_once(person: Repo, hub: Path, tmp_path: Path) -> None:
-    cloud = sent(person, hub, tmp_path)
-    assert person.ok("harvest").out == "claude/fix: 1 entry came (login)\n"
     state = (person.private / "harvest.json").read_bytes()
     before = person.entries("login")
-    nothing = "nothing new on the branches of agents\n"
-    assert person.ok("harvest").out == nothing
-    assert person.ok("harvest", "claude/fix").out == nothing
+    assert "nothing new" in person.ok("sync").out
     assert (person.private / "harvest.json").read_bytes() == state
     (person.private / "harvest.json").unlink()
-    assert person.ok("harvest").out == nothing
+    assert "nothing new" in person.ok("sync").out
     assert person.entries("login") == before
     accept_only(hub, CLAUDE.accepts)
     cloud.ok("say", "login", "-m", "More")
     leave(CLAUDE, cloud, person)
     accept_only(hub, "")
-    assert person.ok("harvest").out == "claude/fix: 1 entry came (login)\n"
+    assert "1 entry came with claude/fix" in person.ok("sync").out
     ways = (person.store / "harvested.jsonl").read_text().splitlines()
     assert len(ways) == len(set(ways)) == 2
-
-
-def test_a_preview_changes_nothing(person: Repo, hub: Path, tmp_path: Path) -> None:
-    sent(person, hub, tmp_path)
-    message = person.json("harvest", "--dry-run")
-    assert message == {
-        "branches": {"claude/fix": {"login": 1}},
-        "refused": {},
-        "dry_run": True,
-    }
-    assert len(person.entries("login")) == 1
-    assert not (person.store / "harvested.jsonl").exists()
-    assert "came" in person.ok("harvest").out
 
 
 HOSTILE: dict[str, tuple[tuple[str, ...], str]] = {
@@ -154,8 +127,8 @@ HOSTILE: dict[str, tuple[tuple[str, ...], str]] = {
 def test_what_cannot_be_an_entry_is_refused_alone(
     person: Repo, hub: Path, lines: tuple[str, ...], reason: str
 ) -> None:
-    """The good line beside it comes, and ``wc doctor`` names the other until someone
-    says that it is known."""
+    """The good line beside it comes, and ``wc doctor`` names the other
+    until someone says that it is known."""
     good = line(entry_id="01M8H7GWS0N3G40AHHHKBG28ZZ", title="Good")
     push_carrier(hub, person, *lines)
     push_carrier(hub, person, good, branch="good")
@@ -163,12 +136,13 @@ def test_what_cannot_be_an_entry_is_refused_alone(
     assert "1 entry came with claude/good" in message.out
     assert reason in message.err
     assert "Good" in {entry["title"] for entry in person.entries("login")}
-    found = person.wc("doctor")
-    assert found.code == 9
-    assert reason in found.out
-    assert "claude/x" in found.out
-    assert "wc harvest --forget" in found.out
-    assert "problem" in person.ok("harvest", "--forget").out
+    for command in (("doctor",), ("doctor", "--repair", "--dry-run")):
+        found = person.wc(*command)
+        assert found.code == 9
+        assert reason in found.out
+        assert "claude/x" in found.out
+        assert "wc doctor --repair" in found.out
+    assert "repaired origin/claude/x: forget " in person.ok("doctor", "--repair").out
     person.ok("doctor")
     assert "nothing new" in person.ok("sync").out
 
@@ -210,17 +184,6 @@ def test_an_entry_is_that_of_the_branch_that_it_names(
     assert "claude/a" in person.wc("doctor").out
 
 
-def test_what_came_first_stays(person: Repo, hub: Path) -> None:
-    """Also if the branch that the entry names has another version later."""
-    push_carrier(hub, person, line(title="First"), branch="a")
-    person.ok("sync")
-    push_carrier(hub, person, line(title="Second", code_branch="claude/b"), branch="b")
-    message = person.ok("sync")
-    assert "claude/b: login: entry 01M8H7GWS0N3G40AHHHKBG28N0 differs" in message.err
-    titles = {entry["title"] for entry in person.entries("login")}
-    assert titles == {"Use a passkey", "First"}
-
-
 def test_the_same_entry_comes_with_the_branch_that_it_names(
     person: Repo, hub: Path
 ) -> None:
@@ -240,24 +203,26 @@ def test_what_exceeds_one_harvest_is_left_to_the_next(person: Repo, hub: Path) -
     assert "and 22 more" in message.out
     push_many(hub, 31, 540)
     message = person.ok("sync")
-    assert "10 branches of agents are still to be examined: wc harvest" in message.err
+    note = "10 branches of agents are still to be examined: wc sync"
+    assert note in message.err
     assert "500 entries came" in message.out
     assert len(message.out) < 1000
     topics = {path.name for path in (person.store / "graph/baseline/threads").iterdir()}
     assert {"t1", "t30", "t41", "t540"} <= topics
     assert not {"t31", "t40"} & topics
-    note = "10 branches of agents are still to be examined: wc sync"
     assert note in person.wc("doctor").out
-    message = person.ok("harvest")
-    assert message.out.count("1 entry came") == 10
+    message = person.ok("sync")
+    assert "10 entries came" in message.out
     assert "to be examined" not in message.err + person.wc("doctor").out
     assert (person.store / "graph/baseline/threads/t31").is_dir()
 
 
 def test_no_carrier_changes_what_is_there(person: Repo, hub: Path) -> None:
-    """A forged version of an entry, with more fields, does not replace it."""
+    """A forged version of an entry, with more fields, does not replace it, not even
+    from the branch that it names."""
     first = person.entries("login")[0]
     forged = first | {"agent": "Codex (pat)", "title": "Forged", "body": "more"}
+    forged |= {"code_branch": "claude/x"}
     push_carrier(hub, person, json.dumps(forged))
     message = person.ok("sync")
     assert "differs from the one that is here" in message.err
@@ -288,18 +253,36 @@ def test_only_agents_branches_are_looked_at(person: Repo, hub: Path) -> None:
     person.git("fetch", "-q", "origin")
     assert "nothing new" in person.ok("sync").out
     assert len(person.entries("login")) == 1
-    assert "origin has no branch 'nope' here" in person.fails(2, "harvest", "nope")
-    assert "came" in person.ok("harvest", "feature/x").out
-    assert "Taken" in {entry["title"] for entry in person.entries("login")}
 
 
+SETTINGS = {
+    "ask": '[carry]\nmode = "ask"\n',
+    "an older version's": '[carry]\nharvest = "ask"\n',
+    "an older version's, off": '[carry]\nharvest = "off"\n',
+}
+
+
+@pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
 def test_a_repository_can_demand_a_word(
+    person: Repo, hub: Path, tmp_path: Path, text: str
+) -> None:
+    """Doctor names the setting that is gone, but still counts."""
+    sent(person, hub, tmp_path)
+    (person.store / "config.toml").write_text(text)
+    assert "came with" not in person.ok("sync").out
+    noted = person.ok("doctor").out
+    assert ("carry.harvest is no longer a setting" in noted) == ("harvest" in text)
+    assert "has no effect" not in noted + person.wc("config", "list").err
+    assert "came with claude/fix" in person.ok("sync", "--carry").out
+
+
+def test_where_it_is_off_nothing_is_taken(
     person: Repo, hub: Path, tmp_path: Path
 ) -> None:
     sent(person, hub, tmp_path)
-    person.ok("config", "set", "carry.harvest", "ask")
+    person.ok("config", "set", "carry.mode", "off")
     assert "came with" not in person.ok("sync").out
-    assert "came with claude/fix" in person.ok("sync", "--harvest").out
+    assert "carry.mode is off" in person.fails(2, "sync", "--carry")
 
 
 def test_patterns_are_a_setting(person: Repo, hub: Path) -> None:
@@ -313,32 +296,6 @@ def test_patterns_are_a_setting(person: Repo, hub: Path) -> None:
     assert message["harvested"] == {"robot": 1}
     person.ok("config", "set", "carry.from", "a*b*c")
     assert person.json("sync")["harvested"] == {}
-
-
-def test_ci_harvests_in_a_shallow_clone(
-    person: Repo, hub: Path, tmp_path: Path
-) -> None:
-    """As a workflow checks it out: one commit of the default branch. It stays
-    shallow."""
-    commit = "commit refs/heads/main\ncommitter x <x@example.org> 1 +0000\ndata 1\nx\n"
-    feed = commit + "from refs/heads/main^0\n" + commit * 220
-    done = person.machine.run(
-        ["git", "fast-import", "--quiet"], person.path, feed=feed.encode()
-    )
-    assert not done.code, done
-    person.git("push", "-q", "origin", "main")
-    sent(person, hub, tmp_path)
-    path = tmp_path / "ci"
-    words = ("--depth", "1", "--no-tags", f"file://{hub}", str(path))
-    person.machine.git("clone", "-q", *words, cwd=tmp_path)
-    ci = Repo(person.machine, path)
-    refspecs = ci.git("config", "--get-all", "remote.origin.fetch")
-    message = ci.ok("sync", "--harvest", env={"GITHUB_ACTIONS": "true", "CI": "true"})
-    assert "1 entry came with claude/fix" in message.out
-    assert ci.git("rev-parse", "--is-shallow-repository") == "true"
-    assert ci.git("config", "--get-all", "remote.origin.fetch") == refspecs
-    person.ok("sync")
-    assert person.ball("login") == "Pat"
 
 
 def test_a_merged_outbox_is_found_on_the_default_branch(
@@ -388,14 +345,6 @@ def test_links_and_folders_are_no_outboxes(person: Repo) -> None:
     person.ok("doctor")
 
 
-def test_a_remote_that_does_not_answer_fails_the_exchange_alone(
-    person: Repo, hub: Path
-) -> None:
-    hub.rename(hub.parent / "away.git")
-    assert "origin" in person.fails(8, "sync")
-    assert "origin" in person.fails(8, "harvest")
-
-
 def test_a_host_that_refuses_with_403_is_carried_around(
     person: Repo, hub: Path, tmp_path: Path
 ) -> None:
@@ -412,22 +361,3 @@ def test_a_host_that_refuses_with_403_is_carried_around(
         accept_only(hub, "")
         person.git("remote", "set-url", "origin", server.url("hub.git"))
         assert "1 entry came with claude/fix" in person.ok("sync").out
-
-
-def test_who_waits_for_the_ball_is_woken_by_a_harvest(
-    person: Repo, hub: Path, tmp_path: Path
-) -> None:
-    cloud = session(CLAUDE, hub, tmp_path / "cloud")
-    cloud.ok("brief")
-    cloud.ok("say", "login", "-m", "Yours", "--to", "Codex", "--force")
-    leave(CLAUDE, cloud, person)
-    accept_only(hub, "")
-    words = [*person.machine.wc_words, "wait", "--as", "Codex", "--timeout", "30"]
-    with subprocess.Popen(
-        words, cwd=person.path, env=person.machine.env, stdout=subprocess.PIPE
-    ) as waiting:
-        time.sleep(1)
-        person.ok("sync")
-        out, _ = waiting.communicate(timeout=30)
-    assert waiting.returncode == 0
-    assert b"login" in out

@@ -267,7 +267,7 @@ def test_a_store_without_a_branch_has_nothing_to_exchange(pair: Pair) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("--watch", "--dry-run"), "--watch and --dry-run exclude each other"),
+        (("--watch", "--dry-run"), "--watch excludes --dry-run"),
         (("--every", "0"), "--every takes at least 1 second"),
         (("--timeout", "soon"), "Invalid value for '--timeout'"),
     ],

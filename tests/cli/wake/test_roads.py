@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.cli.carry.places import carry
 from tests.cli.claims.test_claims_between_clones import Clones
 from tests.cli.notify.receiver import Receiver
 from tests.cli.wake.test_waiting import Agents, until
@@ -109,10 +110,10 @@ def harvest(play: Play) -> Iterator[None]:
     for topic, holder in BALLS.items():
         words = ("new", topic, "--title", "T", "--to", holder, *CODEX)
         sam.ok(*words, env={"WATERCOOLER_SYNC": "off"})
-    sam.ok("carry")
+    carry(sam)
     sam.git("push", "-q", "origin", branch)
     yield
-    play.ok("harvest")
+    play.ok("sync")
 
 
 def unblocked(play: Play) -> Iterator[None]:

@@ -18,9 +18,11 @@ from wc_core.base.errors import (
     LockTimeoutError,
     OfflineError,
     StorageError,
+    WcError,
 )
-from wc_core.base.layout import BRANCH
+from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
+from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import AUTO, OFF
@@ -31,12 +33,11 @@ from wc_core.ledger.threads import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from wc_cli.ledger.sync.exchange import Exchange, Waiting
     from wc_cli.ledger.sync.exchanger import Exchanger
     from wc_cli.ledger.sync.wire import BranchesFetch
-    from wc_core.base.layout import Layout
     from wc_core.ledger.git.carried import Carried
     from wc_core.ledger.git.remotes import Remote
     from wc_core.ledger.threads.settings import Settings
@@ -56,46 +57,14 @@ class _AgentsRemote(NamedTuple):
     refspecs: tuple[str, ...]
 
 
-def harvest(
-    root: str,
-    env: Mapping[str, str],
-    waiting: Waiting,
-    *,
-    branches: Sequence[str] = (),
-    dry_run: bool = False,
-) -> Harvest:
-    """Fetch the branches of agents, and these ``branches``, and take the entries that
-    travel with them.
-
-    Raises OfflineError, StorageError, LockTimeoutError, InvalidInputError.
-    """
-    source = _source(root, env, forced=True, branches=branches)
-    if source is None:
-        return _NOTHING
-    waiting.tell(f"Fetching the branches of agents from {source.remote.label} …")
-    with _errors_for_user(source), _start_fetch(root, env, source, waiting) as fetch:
-        fetch.result()
-        code, name = source.code, source.remote.name
-        return harvesting.harvest(
-            root, env, code, name, branches=branches, dry_run=dry_run
-        )
-
-
-def _source(
-    root: str,
-    env: Mapping[str, str],
-    *,
-    forced: bool,
-    branches: Sequence[str] = (),
-) -> _AgentsRemote | None:
+def _source(root: str, env: Mapping[str, str], *, forced: bool) -> _AgentsRemote | None:
     """What to harvest from; ``None`` if that is not wanted, or not clear."""
     rules = settings.load(root, env)
     code = repositories.find(root)
-    if code is None or not (forced or harvesting.is_wanted(rules)):
+    if code is None or not (forced or modes.harvests(rules)):
         return None
     name = harvesting.code_remote(code, env)
     refspecs = harvesting.refspecs(rules, name)
-    refspecs += [f"+refs/heads/{b}*:refs/remotes/{name}/{b}*" for b in branches]
     if not (name and refspecs):
         return None
     return _AgentsRemote(code, remotes.by_name(code, env, name), tuple(refspecs))
@@ -127,11 +96,11 @@ def exchange(
     push: str = PUSH_ALWAYS,
     forced: bool = False,
 ) -> Exchange:
-    """Exchange, and harvest, as the settings say, or because it is ``forced``. What was
-    harvested is sent, too. Both wait for the remote at the same time.
+    """Exchange, and harvest, as the settings say, or because it is ``forced``.
+    What was harvested is sent, too. Both wait for the remote at the same time.
 
     A remote that refuses to be pushed to can still be harvested from. Raises what
-    `Exchanger.exchange` does; and, only if ``forced``, what `harvest` does.
+    `Exchanger.exchange` does; and, only if ``forced``, why nothing could be harvested.
     """
     root, env, waiting = exchanger.layout.root, exchanger.env, exchanger.waiting
     source = _source(root, env, forced=forced)
@@ -175,8 +144,8 @@ def refusal(layout: Layout) -> str:
     return state.problem if state is not None and state.lasting else ""
 
 
-def carry(
-    root: str, code: Repository, env: Mapping[str, str], *, dry_run: bool = False
+def _carry(
+    root: str, code: Repository, env: Mapping[str, str], *, dry_run: bool
 ) -> Carried:
     """Commit what is on disk, and carry what no remote has. Raises what
     `carrying.carry` does, and StorageError."""
@@ -191,34 +160,51 @@ def carry(
 
 
 def carry_if_wanted(
-    root: str, code: Repository | None, env: Mapping[str, str]
+    root: str,
+    code: Repository | None,
+    env: Mapping[str, str],
+    *,
+    forced: bool = False,
+    dry_run: bool = False,
 ) -> Carried | None:
-    """Carry what no remote has, if that is wanted without anyone's word: in a
-    sandbox, and only if the remote has the branch of the threads or there is none.
+    """Carry what no remote has, if it is ``forced`` or it is wanted without
+    anyone's word: in a sandbox, and only if the remote has the branch of the threads or
+    there is none.
 
-    Returns what travels, maybe nothing; ``None`` if it is not wanted. Raises what
-    `carry` does.
+    Returns what travels, maybe nothing; ``None`` if it is not wanted. Raises
+    ConflictError if there is no way out now, StorageError, and LockTimeoutError.
     """
-    rules = settings.load(root, env)
-    if code is None or modes.mode(rules, env) != AUTO:
+    mode = modes.mode(settings.load(root, env), env)
+    if code is None or mode == OFF or (mode != AUTO and not forced):
         return None
     names = remotes.names(code, env)
     shares = repositories.remote_branches(code, BRANCH)
-    if names and not shares:
+    if names and not shares and not forced:
         return None
-    return carry(root, code, env)
+    return _carry(root, code, env, dry_run=dry_run)
 
 
-def is_offered(
-    code: Repository | None, env: Mapping[str, str], rules: Settings
-) -> bool:
-    """Whether entries could travel from here with someone's word."""
+def forget_carried(root: str, code: Repository | None, env: Mapping[str, str]) -> None:
+    """Forget what travelled, once everything has arrived."""
+    if code is None or not os.path.exists(Layout(root).carried):
+        return
+    from wc_cli.bridges.carry import carrying  # as in `_carry`
+
+    with contextlib.suppress(WcError, GitError):
+        if not carrying.unsent(root, env).lines:
+            carrying.carry(root, code, env)
+
+
+def offer(code: Repository | None, env: Mapping[str, str], rules: Settings) -> str:
+    """How entries can travel from here with someone's word; empty if they cannot."""
     if code is None or modes.mode(rules, env) == OFF:
-        return False
-    try:
-        return roads.find(code, env, rules.agents_branches).remote != ""
-    except ConflictError:
-        return False
+        return ""
+    with contextlib.suppress(ConflictError):
+        road = roads.find(code, env, rules.agents_branches)
+        if road.remote:
+            branch = f"{one_line(road.branch)}, which is checked out here"
+            return f"They can travel with {branch}: wc sync --carry"
+    return ""
 
 
 def main_worktree(root: str) -> Repository | None:

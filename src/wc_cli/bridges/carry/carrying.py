@@ -70,7 +70,7 @@ def carry(
     nothing to carry. Raises ConflictError if there is no way out now, GitError, and
     LockTimeoutError.
     """
-    with locks.locked(Layout(root).harvest_lock, "wc carry", _LOCK_SECONDS, root):
+    with locks.locked(Layout(root).harvest_lock, "wc sync", _LOCK_SECONDS, root):
         try:
             return _Carrying(root, code, env).run(dry_run=dry_run)
         finally:
@@ -137,7 +137,7 @@ class _Carrying:
                 return tip
         raise ConflictError(
             f"The branch {road.branch} moves too often to carry entries now.",
-            "Your entries are safe here. Try again: wc carry",
+            "Your entries are safe here. Try again: wc sync --carry",
         )
 
     def _move(self, ref: str, tip: str, head: str) -> bool:
@@ -202,7 +202,7 @@ class _Carrying:
         if _is_ignored(self.git, name):
             raise ConflictError(
                 f"git ignores {name}, so it cannot carry entries.",
-                "Take the folder out of .gitignore, then: wc carry",
+                "Take the folder out of .gitignore, then: wc sync --carry",
             )
         data = carriers.outbox(lines)
         if not dry_run and _read(path, top) != data:

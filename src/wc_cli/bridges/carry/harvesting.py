@@ -24,22 +24,15 @@ from wc_cli.bridges.carry.reading import (
 from wc_cli.ledger.branch.git import Git
 from wc_cli.ledger.store import durable, locks
 from wc_cli.ledger.store.upkeep import Upkeep
-from wc_core.base.errors import (
-    ConflictError,
-    CorruptError,
-    InvalidInputError,
-    NotFoundError,
-)
+from wc_core.base.errors import ConflictError, CorruptError, NotFoundError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.names import parse
 from wc_core.base.phrases import bounded, counted, listed
-from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.carry import carriers, modes, records
 from wc_core.ledger.carry.records import Harvested, Refused
-from wc_core.ledger.configuration import keys
 from wc_core.ledger.git import remotes
 from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads import codec, settings
@@ -49,13 +42,13 @@ from wc_core.ledger.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.ledger.carry.carriers import Line
     from wc_core.ledger.git.repository import Repository
     from wc_core.ledger.threads.settings import Settings
 
-_HOLDER = "wc harvest"
+_HOLDER = "wc sync"
 # Of the branches that have something new, in one harvest.
 MAX_BRANCHES = 500
 _LOCK_SECONDS = 2.0
@@ -73,16 +66,6 @@ class Harvest(NamedTuple):
     refused: Mapping[str, tuple[Refused, ...]]
     remaining: int = 0
 
-    def lines(self, *, dry_run: bool = False) -> list[str]:
-        """Lines for the user about what came, one for each branch."""
-        verb = "would come" if dry_run else "came"
-        rows = [
-            f"{branch}: {counted(sum(topics.values()), 'entry', 'entries')} {verb} "
-            f"({listed(topics, _MAX_NAMED)})"
-            for branch, topics in self.branches.items()
-        ]
-        return bounded(rows, _MAX_LINES, "all: wc harvest --json")
-
     @property
     def notes(self) -> list[str]:
         """Notes for the user about what was refused, and what is left."""
@@ -93,19 +76,14 @@ class Harvest(NamedTuple):
         ]
         notes = bounded(rows, _MAX_LINES, "see: wc doctor")
         if self.remaining:
-            notes.append(f"{remaining_text(self.remaining)}: wc harvest")
+            notes.append(remaining_text(self.remaining))
         return notes
 
 
 def remaining_text(count: int) -> str:
-    """A sentence without a full stop about branches that were not examined yet."""
+    """A sentence about branches that were not examined yet, and the command for it."""
     branches = counted(count, "branch of agents is", "branches of agents are")
-    return f"{branches} still to be examined"
-
-
-def is_wanted(rules: Settings) -> bool:
-    """Whether entries are taken without anyone's word."""
-    return rules.harvest == keys.AUTO and bool(rules.agents_branches)
+    return f"{branches} still to be examined: wc sync"
 
 
 def refspecs(rules: Settings, remote: str) -> list[str]:
@@ -120,25 +98,17 @@ def refspecs(rules: Settings, remote: str) -> list[str]:
 
 
 def harvest(
-    root: str,
-    env: Mapping[str, str],
-    code: Repository,
-    remote: str,
-    *,
-    branches: Sequence[str] = (),
-    dry_run: bool = False,
+    root: str, env: Mapping[str, str], code: Repository, remote: str
 ) -> Harvest:
     """Add to the store at ``root`` what travels with the branches of agents that were
-    fetched from ``remote``; of these ``branches``, whatever they are called, if there
-    are any.
+    fetched from ``remote``.
 
-    The entries are on disk afterwards, like those that are written. Raises
-    InvalidInputError for a branch that was not fetched, GitError, LockTimeoutError.
+    The entries are on disk afterwards, like those that are written. Raises GitError,
+    and LockTimeoutError.
     """
     layout = Layout(root)
     with locks.locked(layout.harvest_lock, _HOLDER, _LOCK_SECONDS, root):
-        run = _Harvesting(root, env, code)
-        return run.run(remote, branches, dry_run=dry_run)
+        return _Harvesting(root, env, code).run(remote)
 
 
 def unexamined(root: str, env: Mapping[str, str], code: Repository) -> int:
@@ -146,7 +116,7 @@ def unexamined(root: str, env: Mapping[str, str], code: Repository) -> int:
     ``root`` would still examine; 0 if that is not wanted. Raises GitError."""
     rules = settings.load(root, env)
     remote = code_remote(code, env)
-    if not (is_wanted(rules) and remote):
+    if not (modes.harvests(rules) and remote):
         return 0
     prefix = f"refs/remotes/{remote}/"
     examined = records.harvests(Layout(root))
@@ -190,15 +160,15 @@ class _Harvesting:
         # The entries of each thread, by id, with their lines.
         self._present: dict[str, dict[str, set[bytes]]] = {}
 
-    def run(self, remote: str, branches: Sequence[str], *, dry_run: bool) -> Harvest:
+    def run(self, remote: str) -> Harvest:
         trunk = roads.default_branch(self.code, remote)
         refs = _refs(self.git, remote)
-        sources = list(self._sources(refs, remote, branches, trunk))
+        sources = list(self._sources(refs, remote, trunk))
         base = f"refs/remotes/{remote}/{trunk}" if trunk else ""
         new = self._new_lines(self.carriers.lines(sources, base))
-        if new and not dry_run:
+        if new:
             self._add(new)
-        if sources and not dry_run:
+        if sources:
             self._record(sources, refs, f"refs/remotes/{remote}/")
         return self._harvest(new)
 
@@ -213,29 +183,15 @@ class _Harvesting:
         return Harvest(counts, refused, remaining)
 
     def _sources(
-        self,
-        refs: Mapping[str, str],
-        remote: str,
-        branches: Sequence[str],
-        trunk: str,
+        self, refs: Mapping[str, str], remote: str, trunk: str
     ) -> Iterator[ExaminedBranch]:
         """Yield the branches that have something new, as many as one harvest takes."""
         prefix = f"refs/remotes/{remote}/"
-        for branch in branches:
-            if f"{prefix}{branch}" not in refs:
-                raise InvalidInputError(
-                    f"{remote} has no branch {one_line(branch)!r} here.",
-                    f"Fetch it: git fetch {remote} {one_line(branch)}",
-                )
         count = 0
         for ref, commit in refs.items():
             name = ref.removeprefix(prefix)
             is_agents = modes.is_agents(name, self.rules.agents_branches)
             examined = self.harvested.get(ref, Harvested()).commit
-            if branches:
-                if name in branches:
-                    yield ExaminedBranch(ref, name, commit, "", trunk=False)
-                continue
             if commit == examined or not (is_agents or name == trunk):
                 continue
             count += is_agents
@@ -368,17 +324,25 @@ def _own_branches(line: Line, names: Iterable[str]) -> set[str]:
     return {parse(entry.agent).seat, entry.code_branch} & {*names}
 
 
-def forget_refused(root: str) -> int:
-    """Forget what was refused in the store at ``root``. Returns the number of
-    problems."""
+def forget_refused(root: str, *, dry_run: bool) -> list[tuple[str, str]]:
+    """Forget what was refused in the store at ``root``. Returns the branches, and what
+    is forgotten of each. Raises LockTimeoutError."""
     layout = Layout(root)
-    if not os.path.lexists(private_layout(layout).harvest):
-        return 0
+    if not any(row.refused for row in records.harvests(layout).values()):
+        return []
     with locks.locked(layout.harvest_lock, _HOLDER, _LOCK_SECONDS, root):
         harvested = records.harvests(layout)
-        rows = {ref: row._replace(refused=()) for ref, row in harvested.items()}
-        _save(layout, rows)
-    return sum(len(row.refused) for row in harvested.values())
+        if not dry_run:
+            rows = {ref: row._replace(refused=()) for ref, row in harvested.items()}
+            _save(layout, rows)
+    return [
+        (
+            ref.removeprefix("refs/remotes/"),
+            f"forget {refused.place}, which was refused",
+        )
+        for ref, row in harvested.items()
+        for refused in row.refused
+    ]
 
 
 def code_remote(code: Repository, env: Mapping[str, str]) -> str:

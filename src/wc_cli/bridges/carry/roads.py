@@ -37,8 +37,6 @@ _OPERATIONS = {
     "sequencer": "cherry-pick or revert",
     "BISECT_LOG": "bisect",
 }
-# The hint for those who can choose to have their entries travel.
-OFFER = "They can travel with the branch that is checked out here: wc carry"
 # A running git holds its lock for less time; one that is older was left behind.
 _ABANDONED_SECONDS = 5.0
 _POLL_SECONDS = 0.05
@@ -70,17 +68,17 @@ def find(code: Repository, env: Mapping[str, str], patterns: Sequence[str]) -> R
     if operation := _operation(code):
         raise ConflictError(
             f"A {operation} is in progress in {one_line(code.top)}.",
-            "Your entries are safe here. Finish it, then: wc carry",
+            "Your entries are safe here. Finish it, then: wc sync --carry",
         )
     if not branch:
         raise ConflictError(
             "No branch is checked out that could carry entries.",
-            "Make one for your work, then: wc carry",
+            "Make one for your work, then: wc sync --carry",
         )
     if branch == BRANCH or is_shared(code, remote, branch, patterns):
         raise ConflictError(
             f"The branch {one_line(branch)} is shared, so it carries no entries.",
-            "Make a branch for your work (git switch -c claude/…), then: wc carry",
+            "Make one for your work (git switch -c claude/…), then: wc sync --carry",
         )
     return Road(branch, remote)
 
@@ -125,7 +123,7 @@ def await_git(code: Repository, seconds: float) -> None:
         if time.monotonic() >= deadline:
             raise ConflictError(
                 f"A git command is at work in {one_line(code.top)}.",
-                f"Your entries are safe here. Afterwards: wc carry "
+                "Your entries are safe here. Afterwards: wc sync --carry "
                 f"(if none is: rm {quoted(lock)})",
             )
         time.sleep(_POLL_SECONDS)

@@ -50,7 +50,7 @@ def unsaved(
     if not count:
         return None
     entries = counted(count, "entry exists", "entries exist")
-    sentence = f"{entries} only on this machine{reason}: wc carry"
+    sentence = f"{entries} only on this machine{reason}: wc sync --carry"
     return Unsaved(sentence, f"{count}{reason}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.bridges import elsewhere
-from wc_cli.bridges.carry import automatic, roads
+from wc_cli.bridges.carry import automatic
 from wc_cli.ledger.index import keeping
 from wc_cli.ledger.settle import reports, settler
 from wc_cli.ledger.sync import routes
@@ -41,8 +41,8 @@ def _carry_notes(context: Context, *, offers: bool = False) -> list[str]:
         return [error.message]
     if carried is not None:
         return [carried.sentence(code)] if carried.ids else []
-    offered = offers and automatic.is_offered(code, env, context.settings)
-    return [roads.OFFER] if offered else []
+    offer = automatic.offer(code, env, context.settings) if offers else ""
+    return [offer] if offer else []
 
 
 def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:

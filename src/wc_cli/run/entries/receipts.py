@@ -244,13 +244,13 @@ def _refusal_notes(context: Context, layout: Layout) -> list[str]:
         return []
     if not os.path.lexists(layout.sync_state):
         return []
-    from wc_cli.bridges.carry import automatic, roads  # 20 ms, on agents' branches
+    from wc_cli.bridges.carry import automatic  # 20 ms, on agents' branches
 
     problem = automatic.refusal(layout)
     if not problem or modes.mode(rules, context.env) != ASK:
         return []
-    offered = automatic.is_offered(code, context.env, rules)
-    return [f"{problem}. {roads.OFFER}"] if offered else []
+    offer = automatic.offer(code, context.env, rules)
+    return [f"{problem}. {offer}"] if offer else []
 
 
 def _is_pushed(context: Context, *, committed: bool) -> bool | None:

@@ -72,7 +72,7 @@ _GROUPS = {
     ),
     "repository": _group(
         "This repository",
-        "init sync cloud carry harvest whoami config guidance enrich",
+        "init sync cloud whoami config guidance enrich",
     ),
     "machine": _group(
         "This machine",

@@ -45,7 +45,6 @@ PUSH = ("auto", OFF)
 WATCH = ("auto", "on", OFF)
 NEIGHBOR = (ADVISE, "readonly", "block")
 ASK, AUTO = "ask", "auto"
-# From the most to the least restrictive.
 CARRY = (OFF, ASK, AUTO)
 # The branches of agents in the cloud, as their documentation names them.
 AGENTS_BRANCHES = ("claude/*", "codex/*", "copilot/*", "cursor/*", "jules/*")
@@ -190,19 +189,11 @@ KEYS = (
     Key(
         "carry.mode",
         CHOICE,
-        "Whether entries that cannot be pushed travel with an agent's branch.",
+        "Whether entries travel with agents' branches; ask: by wc sync --carry.",
         AUTO,
         field="carry",
         allowed=CARRY,
         variable="WATERCOOLER_CARRY",
-    ),
-    Key(
-        "carry.harvest",
-        CHOICE,
-        "Whether entries are taken from agents' branches; ask: by wc harvest.",
-        AUTO,
-        field="harvest",
-        allowed=CARRY,
     ),
     Key(
         "carry.from",

@@ -5,9 +5,6 @@ from __future__ import annotations
 
 from wc_core.ledger.configuration.keys import (
     ADDRESS,
-    AUTO,
-    CARRY,
-    CHOICE,
     COMMAND,
     NAME,
     NAMES,
@@ -51,14 +48,6 @@ KEYS = (
         SWITCH,
         "Whether the status line counts what waits in other repositories.",
         field="shows_elsewhere",
-    ),
-    Key(
-        "carry.mode",
-        CHOICE,
-        "Like the setting of a repository, which can only be narrowed.",
-        AUTO,
-        field="carry",
-        allowed=CARRY,
     ),
     Key(
         "wake.from",

@@ -26,9 +26,9 @@ class Preferences(NamedTuple):
     """``defaults`` are options by command. ``left_out`` are the repositories that are
     not in the inbox; ``shows_elsewhere`` if the status line counts it. ``targets`` are
     texts that name targets of notifications, ``notify_command`` is run for each.
-    ``carry`` narrows the setting of a repository. ``wake_from`` names those whose
-    balls wake agents if they came with the branch of the threads, ``wake_carriers`` the
-    other branches that may bring such balls, ``wakes_per_hour`` how often.
+    ``wake_from`` names those whose balls wake agents if they came with the branch of
+    the threads, ``wake_carriers`` the other branches that may bring such balls,
+    ``wakes_per_hour`` how often.
     ``run_from`` names those whose balls `wc run` starts agents for, ``run_minutes`` is
     how long one run may take, ``run_worktrees`` where it makes worktrees, and
     ``run_commands`` have the commands of agents.
@@ -50,7 +50,6 @@ class Preferences(NamedTuple):
     shows_elsewhere: bool = False
     targets: tuple[str, ...] = ()
     notify_command: str = ""
-    carry: str = keys.AUTO
     wake_from: tuple[str, ...] = ("known",)
     wake_carriers: tuple[str, ...] = ()
     wakes_per_hour: int = 12

@@ -54,8 +54,9 @@ FILES = (
 
 class Settings(NamedTuple):
     """The current settings. Keys of ``counterparts`` are folded names, or ``*`` for
-    everyone else, those of ``topic_counterparts`` folded topics. ``ignored`` are keys,
-    with their files, that set nothing.
+    everyone else, those of ``topic_counterparts`` folded topics. ``harvest`` is false
+    if an older version's ``carry.harvest`` says so. ``ignored`` are keys, with their
+    files, that set nothing.
 
     ``damage`` is set if a file could not be used. Then readers continue with the
     defaults, and writers must refuse.
@@ -72,7 +73,7 @@ class Settings(NamedTuple):
     fetch_every: int = 300
     limit: int = 30
     carry: str = keys.AUTO
-    harvest: str = keys.AUTO
+    harvest: bool = True
     agents_branches: tuple[str, ...] = keys.AGENTS_BRANCHES
     sign: bool = False
     land_needs: str = "approved"
@@ -220,6 +221,8 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
     topics = _table(fields, "topics")
     names = _table(fields, "aliases").items()
     aliases = {fold(k): v for k, v in names if is_name(v)}
+    harvest = _table(fields, "carry").get("harvest", keys.AUTO) == keys.AUTO
+    unknown = (key for key in _unknown(fields) if harvest or key != "carry.harvest")
     return settings._replace(
         counterparts={
             **settings.counterparts,
@@ -233,7 +236,8 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
             },
         },
         directory=Directory({**settings.directory.aliases, **aliases}),
-        ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
+        harvest=harvest,
+        ignored=(*settings.ignored, *(f"{name}: {key}" for key in unknown)),
         rules=Rules(**rules),
         **plain,
     )
