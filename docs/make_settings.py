@@ -25,12 +25,11 @@ def files() -> dict[Path, str]:
 
 def rows() -> Iterator[str]:
     """Yields the table of the settings of a store."""
-    yield "| key | values | default | what it says | variable |"
-    yield "|---|---|---|---|---|"
+    yield "| key | values | default | what it says |"
+    yield "|---|---|---|---|"
     for key in keys.KEYS:
         default = "" if key.default is None else f"`{json.dumps(key.default)}`"
-        variable = f"`{key.variable}`" if key.variable else ""
-        cells = (f"`{key.name}`", key.values, default, key.help, variable)
+        cells = (f"`{key.name}`", key.values, default, key.help)
         yield f"| {' | '.join(cells)} |"
 
 

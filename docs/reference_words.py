@@ -313,7 +313,6 @@ session in the cloud, what cannot be pushed travels with its branch, elsewhere o
     "cloud": """\
 What is known is filled in: where wc was installed from, and the address of `origin`.
 [Agents in the cloud](cloud.md) explains what happens there.""",
-is refused, and `wc doctor` names it. [Agents in the cloud](cloud.md) explains the
     "worktrees": """\
 The command runs nothing and asks nobody: it reads git's files, the threads, what
 participants have [noted](edits.md#notes), and in each worktree
@@ -388,38 +387,24 @@ for each session of an agent, see [Who is who](identity.md) |
 | `WATERCOOLER_USER` | the tag: whose agent this is |
 | `WATERCOOLER_DETECT` | `off`: agents are detected by variables, not by programs, \
 see [Who is who](identity.md#which-agent) |
-| `WATERCOOLER_SESSION_PID` | the process with which your session ends, and with it \
-your claims; default: the agent that runs `wc`, or the shell of the terminal |
 | `WATERCOOLER_SYNC` | when to settle and to sync with the remote: `background` \
 (default), `inline` or `off` |
-| `WATERCOOLER_PUSH` | `auto` (default): push in the background if the remote has the \
-branch; `off`: only on request, by `wc sync`, `wc init --push` or `--sync` |
-| `WATERCOOLER_FETCH_EVERY` | seconds after which a command fetches in the background; \
-`0`: never; default 300 |
-| `WATERCOOLER_LIMIT` | how many seconds a command waits for a remote at most; \
-default 30 |
-| `WATERCOOLER_WATCH` | how the server notices changes: `auto` (default), `on`: by \
-events on a network file system, too, `off` |
 | `WATERCOOLER_GIT_REPO` | the remote to exchange threads with: a remote's name, a URL \
 or a path |
 | `WATERCOOLER_GIT_SSH_KEY` | the private key to use for ssh |
 | `WATERCOOLER_GIT_AUTHOR` | the author of the commits of what you write |
 | `WATERCOOLER_GIT_EMAIL` | the author's address |
-| `WATERCOOLER_SUMMARIES_KEY` | the key of the model server that \
-[summarises entries](daily.md#summaries-from-a-model-server) |
+| `WATERCOOLER_MODEL_KEY` | the key of the model servers that \
+[summarise entries](daily.md#summaries-from-a-model-server) and find \
+[meaning](search.md#meaning) |
 | `WATERCOOLER_GRAPH_USER`, `WATERCOOLER_GRAPH_PASSWORD` | the login for a \
 [graph database](exchange.md#a-graph-of-all-repositories), unless its address has one |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
-| `WATERCOOLER_PREFERENCES` | `off`: ignore your own \
-[preferences](configuration.md#preferences) |
+| `WATERCOOLER_HTTP_TOKEN_FILE`, `WATERCOOLER_HTTP_OAUTH_SECRET` | the tokens and the \
+secret of the [server over HTTP](http.md#who-may-call) |
+| `WATERCOOLER_SANDBOX` | the name of the machine in the [cloud](cloud.md) that this \
+is, where `wc` does not recognise it |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
-| `WATERCOOLER_MEANING_KEY` | the key of the model server that `meaning.endpoint` \
-names: [meaning](search.md#meaning) |
-| `WATERCOOLER_BRIEF_MS` | how many milliseconds `wc brief` may take; default 200. \
-After that it shows what it has, and says that it is incomplete |
-| `WATERCOOLER_GUARD` | what happens to edits of other people's claims: `off`, \
-`notice`, `advise` or `refuse`; see [guards](edits.md#guards) |
-| `WATERCOOLER_ASCII` | `1`: the status line without emoji |
 | `NO_COLOR` | no colours |
 | `COLUMNS` | the available width of the status line |
 """

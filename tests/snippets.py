@@ -178,7 +178,7 @@ class Session:
         self.stands_for = stands_for
         self.terminals: dict[str, Terminal] = {"": Terminal(self.repo.path)}
         # Nor is there a hurry, where many tests share the machine.
-        self.machine.env |= {"USER": "pat", "WATERCOOLER_BRIEF_MS": "9999"}
+        self.machine.env |= {"USER": "pat"}
         # A reader has the model of this machine, which other tests do without.
         del self.machine.env["WATERCOOLER_MEANING"]
         self._install()

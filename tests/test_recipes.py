@@ -461,12 +461,9 @@ def test_adding_a_page(tmp_path: Path) -> None:
 _SETTING_TEST = """\
 @pytest.mark.parametrize(("value", "counts"), [("true", True), ("false", False)])
 def test_counts_are_shown_or_not(tmp_path: Path, value: str, counts: bool) -> None:
-    found = settings(tmp_path, config_toml=f"[observe]\\ncounts = {value}")
+    found = settings(tmp_path, config_toml=f"[claims]\\ncounts = {value}")
     assert found.counts is counts
-    for variable, expected in (("1", True), ("0", False), ("x", counts)):
-        env = {"WATERCOOLER_COUNTS": variable}
-        assert load(str(tmp_path), env).counts is expected
-    assert settings(tmp_path, config_toml="[observe]\\ncounts = 1").damage
+    assert settings(tmp_path, config_toml="[claims]\\ncounts = 1").damage
 
 
 """
@@ -475,14 +472,13 @@ SETTING_STEPS = (
     Step(
         "src/wc_core/ledger/configuration/keys.py",
         "    Key(\n"
-        '        "observe.counts",\n'
+        '        "claims.counts",\n'
         "        SWITCH,\n"
         '        "Whether the server counts threads.",\n'
         "        default=False,\n"
         '        field="counts",\n'
-        '        variable="WATERCOOLER_COUNTS",\n'
         "    ),\n",
-        '    Key(\n        "observe.watch",\n',
+        '    Key(\n        "claims.guard",\n',
     ),
     Step(
         "src/wc_core/ledger/threads/settings.py",
@@ -497,12 +493,7 @@ SETTING_STEPS = (
     Step(
         "docs/store.md",
         "counts = true               # whether the server counts threads\n",
-        'watch = "auto"              # auto | on',
-    ),
-    Step(
-        "docs/reference_words.py",
-        "| `WATERCOOLER_COUNTS` | `1`: the server counts threads; `0`: it does not |\n",
-        "| `WATERCOOLER_WATCH` |",
+        'guard = "advise"            # off | notice',
     ),
     Step("CHANGELOG.md", "- The setting `counts`.\n\n", "## [0.1.0]"),
 )
@@ -523,7 +514,7 @@ def test_adding_a_setting(tmp_path: Path) -> None:
     copy.run(GENERATOR)
     copy.run("-m", "ruff", "check", "src/wc_core")
     copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *SETTING_TESTS)
-    assert "`WATERCOOLER_COUNTS`" in copy.text("docs/commands.md")
+    assert "`claims.counts`" in copy.text("docs/configuration.md")
 
 
 @pytest.mark.long

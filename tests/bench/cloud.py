@@ -36,7 +36,6 @@ ONLINE = {
     "CLAUDECODE": "1",
     "CLAUDE_CODE_REMOTE": "true",
     "WATERCOOLER_SYNC": "inline",
-    "WATERCOOLER_BRIEF_MS": "60000",
 }
 
 

@@ -41,8 +41,6 @@ PYTHON, WAITER = "python -I -S, reading its input", "a session's waiter, asleep"
 WAIT = "wc wait"
 # What a session is called with, and the exit status with which its hook ends.
 SESSION, WAKES = "bench", 2
-# So many that none has to wait.
-PREFERENCES = "[wake]\nper_hour = 1000\n"
 # How long a waiter may take until it sleeps (a hook waits 1.5 s first), and what a
 # command has started in.
 ASLEEP_SECONDS, START_SECONDS = 20.0, 3.0
@@ -126,8 +124,6 @@ class WakeRows:
         """A repository with the worktree ``fix`` beside it."""
         place = f"{self._scratch.folder}/waking"
         self._scratch.write_identity(place)
-        settings = f"{place}/home/.config/watercooler/config.toml"
-        self._scratch.file(settings, PREFERENCES)
         folder = self._scratch.repository(1, 1, name="app", place=place)
         env = self._scratch.process("git", folder=folder).env
         git = ("git", "-C", folder)
@@ -146,6 +142,9 @@ class WakeRows:
         """A session in the worktree whose turn has ended: the process that waits for
         its balls, once it sleeps, and what the client says at last."""
         folder = f"{os.path.dirname(self._folder)}/fix"
+        # No session is woken more than twelve times an hour.
+        for path in Path(self._folder).parent.glob("**/wakes/*"):
+            path.unlink()
         words = ("wc-cli", "wait", "--hook", "wake", "--client", "claude")
         hook = self._scratch.process(*words, folder=folder)
         feed = json.dumps({"cwd": folder, "session_id": SESSION})

@@ -55,7 +55,7 @@ def guarded_before(repo: Here) -> None:
     """Leave the trace of a guard that has run."""
     call = json.dumps({"tool_name": "Read", "tool_input": {}}).encode()
     words = ("brief", "--hook", "before-tool", "--client", "claude")
-    repo.ok(*words, feed=call, env={"WATERCOOLER_BRIEF_MS": "60000"})
+    repo.ok(*words, feed=call)
 
 
 @pytest.fixture(params=NAMES)
@@ -230,8 +230,6 @@ def test_the_real_program_refuses(repo: Here) -> None:
     }
     env = {
         **repo.machine.env,
-        "WATERCOOLER_GUARD": "refuse",
-        "WATERCOOLER_BRIEF_MS": "60000",
     }
     done = subprocess.run(
         [str(SCRIPT), "before-tool", "claude"],

@@ -216,8 +216,6 @@ OPTIONS: list[tuple[list[str], dict[str, str]]] = [
     (["--stdin"], {"NO_COLOR": "1"}),
     (["--stdin"], {"NO_COLOR": ""}),
     (["--ascii"], {}),
-    ([], {"WATERCOOLER_ASCII": "1"}),
-    ([], {"WATERCOOLER_ASCII": "0"}),
     ([], {"COLUMNS": "99999"}),
     ([], {"COLUMNS": "0"}),
     ([], {"COLUMNS": "13"}),
@@ -227,7 +225,6 @@ OPTIONS: list[tuple[list[str], dict[str, str]]] = [
     (["--rows", "3"], {}),
     (["--rows=2"], {"COLUMNS": "12"}),
     (["--format", "{holder}/{topic}|{? {new}}"], {}),
-    ([], {"WATERCOOLER_FORMAT": "<{topic}>"}),
 ]
 NAMES = ("claude", "Claude", "Zoë (Z)", "A/b", "..", "=codex", "a|b", "100%", " * ")
 

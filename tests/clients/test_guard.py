@@ -56,7 +56,7 @@ class Worktree(NamedTuple):
         """A session in which the model takes these turns."""
         with scripted.serving(*turns, sub=sub) as service:
             words, env = self.agent.start(service, self.place.repo.machine.home)
-            run(self.place, words, **env, WATERCOOLER_BRIEF_MS="60000")
+            run(self.place, words, **env)
         return service
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SLOWLY = "60000"
 WAITS = "This is not ready"
 REMINDED = 'Watercooler: you have the ball of \\"'
 
@@ -68,7 +67,6 @@ def test_gemini_runs_them(connected: Connected) -> None:
             GEMINI_API_KEY="none",
             GOOGLE_GEMINI_BASE_URL=service.address,
             GEMINI_CLI_TRUST_WORKSPACE="true",
-            WATERCOOLER_BRIEF_MS=SLOWLY,
         )
     begun, *_, stopped = service.told
     assert "<hook_context>Watercooler: you are Gemini CLI (Pat)." in begun
@@ -84,7 +82,7 @@ def test_gemini_runs_them(connected: Connected) -> None:
 def test_qwen_code_runs_them(connected: Connected) -> None:
     with scripted.serving() as service:
         words, env = QWEN.start(service, connected.home)
-        run(connected.place, words, **env, WATERCOOLER_BRIEF_MS=SLOWLY)
+        run(connected.place, words, **env)
     begun, stopped = service.read[scripted.MAIN]
     assert "Watercooler: you are Qwen Code (Pat)." in begun
     assert f"- {connected.topic} · OPEN · " in begun
@@ -107,7 +105,6 @@ def test_claude_code_runs_them(connected: Connected) -> None:
             [program, "-p", "What waits for me?"],
             ANTHROPIC_API_KEY="none",
             ANTHROPIC_BASE_URL=service.address,
-            WATERCOOLER_BRIEF_MS=SLOWLY,
         )
     told = json.dumps(service.asked, ensure_ascii=False)
     assert "Watercooler: you are Claude Code (Pat)." in told
@@ -135,7 +132,7 @@ def test_codex_runs_them(connected: Connected) -> None:
             *("-c", f"model_providers.stand-in = {{ {fields} }}"),
             *("-c", 'model_provider = "stand-in"', "What waits for me?"),
         )
-        env = {"OPENAI_API_KEY": "none", "WATERCOOLER_BRIEF_MS": SLOWLY}
+        env = {"OPENAI_API_KEY": "none"}
         run(connected.place, codex.words("codex", *words), **env)
     begun, stopped = service.told
     assert "Watercooler: you are Codex (Pat)." in begun
@@ -162,7 +159,6 @@ def test_copilot_runs_those_of_claude_code(place: Place) -> None:
             COPILOT_OFFLINE="true",
             COPILOT_MODEL="stand-in",
             COPILOT_PROVIDER_BASE_URL=f"{service.address}/v1",
-            WATERCOOLER_BRIEF_MS=SLOWLY,
         )
     repo.ok("uninstall", "copilot", "--yes")
     begun, answered, stopped = service.read[scripted.MAIN]
@@ -192,7 +188,7 @@ def test_opencode_loads_the_plugin(connected: Connected) -> None:
         before = file.read_text() if file.exists() else ""
         file.write_text(json.dumps(settings))
         words = [*opencode, "run", "What waits for me?"]
-        run(connected.place, words, WATERCOOLER_BRIEF_MS=SLOWLY)
+        run(connected.place, words)
         file.write_text(before or "{}")
     told = json.dumps(service.asked, ensure_ascii=False)
     assert "Watercooler: you are opencode (Pat)." in told

@@ -192,7 +192,7 @@ class Session:
             pytest.skip("NO TMUX: agents in a terminal are not tested")
         words, env = agent.prepare(service, place)
         self.agent, self.place, self.service = agent, place, service
-        whole = {**place.env, **env, "WATERCOOLER_BRIEF_MS": "20000"}
+        whole = {**place.env, **env}
         self.terminal = Terminal(words, place.repo.path, whole, socket)
 
     def agent_shell(self, command: str) -> Call:

@@ -151,7 +151,7 @@ def _scene(random: Random, home: Path) -> _Scene:
     env[random.choice(("LANG", "LC_ALL"))] = random.choice(("C", "POSIX", "C.UTF-8"))
     says = not {*words} - {"--color=always"}
     for name in (
-        *("WATERCOOLER_AGENT", "CLAUDECODE", "WATERCOOLER_ASCII", "NO_COLOR"),
+        *("WATERCOOLER_AGENT", "CLAUDECODE", "NO_COLOR"),
         *("HOME", "COLUMNS", "WATERCOOLER_DIR", "IFS", "CDPATH", "PS4", "OPENCODE"),
         *("AI_AGENT", "WATERCOOLER_SEAT"),
     ):

@@ -28,10 +28,10 @@ def test_two_machines_that_write_at_once_join_without_a_conflict(repo: Repo) -> 
     repo.settled("new", "auth", "--title", "start", "--to", "anyone")
     alex = Machine(repo.machine.root / "elsewhere", "Alex")
     alex.git("clone", "-q", str(repo.path), "app", cwd=alex.root)
-    # One cannot push to where someone works.
-    alex.env["WATERCOOLER_PUSH"] = "off"
     other = Repo(alex, alex.root / "app")
     other.ok("init")
+    # One cannot push to where someone works.
+    (other.store / "config.toml").write_text('[sync]\npush = "off"\n')
     for place, name in ((repo, "Pat"), (other, "Alex")):
         place.settled("say", "auth", "--title", f"{name} in auth")
         place.settled("new", f"thread-of-{name}", "--title", f"{name} alone")

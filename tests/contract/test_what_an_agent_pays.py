@@ -21,7 +21,7 @@ import make_paid  # noqa: E402 (a script of the documentation)
 if TYPE_CHECKING:
     from tests.conftest import Repo
 
-AGENT = {"CLAUDECODE": "1", "WATERCOOLER_BRIEF_MS": "60000"}
+AGENT = {"CLAUDECODE": "1"}
 DECLARED = ROOT / "src/wc_observe/front/declared.json"
 # What is left for all but the tools of the server.
 MOST_WITHOUT_TOOLS = 1_100

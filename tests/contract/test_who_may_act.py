@@ -123,8 +123,6 @@ def wakes(play: Play, origin: str, case: str) -> bool:
     """Whether a ball wakes an idle session. A later one from this clone does."""
     if origin == CARRIER:
         play.prefer("wake.from", "anyone")  # which is not about carriers
-        if case == BY_SETTING:
-            play.prefer("wake.carriers", "claude/*")
     else:
         play.prefer("wake.from", "Codex" if case == BY_SETTING else "Gemini")
     client = play.agents.wait().sleeps()

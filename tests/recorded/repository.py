@@ -38,7 +38,7 @@ _DATE = {f"GIT_{role}_DATE": "1788300000 +0000" for role in ("AUTHOR", "COMMITTE
 def opened(machine: Machine) -> dict[str, Here]:
     """The worktrees, by branch, in a fresh clone."""
     # A brief that had no time says so.
-    machine.env.update(_DATE | {"WATERCOOLER_BRIEF_MS": "60000"})
+    machine.env.update(_DATE)
     path = machine.root / "app"
     path.mkdir()
     main = Here(machine, path)

@@ -127,7 +127,7 @@ release notes.txt
 note testing --for 1h
 note --clear
 guidance add --on say Short
-config set claims.ttl 60
+config set git.sign true
 import - --format beads
 use release
 reindex

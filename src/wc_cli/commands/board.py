@@ -64,11 +64,7 @@ def board(context: Context, options: BoardOptions) -> None:
     # Programs get all threads.
     folds = not options.json
     card_filter = CardFilter(one_line(options.filter), options.closed, folds)
-    ascii_only = options.ascii or context.env.get("WATERCOOLER_ASCII", "") not in {
-        "",
-        "0",
-    }
-    signs = view.ASCII if ascii_only else view.UNICODE
+    signs = view.ASCII if options.ascii else view.UNICODE
     live = sys.stdin.isatty() and is_for_people(context.env)
     if live and not (options.once or options.json):
         from wc_cli.run.board import live as live_board  # Rich, only for a live board

@@ -40,7 +40,7 @@ def brief(context: Context, options: BriefOptions) -> None:
         return
     from wc_cli.agents.briefing import fitting, text  # 13 ms, not for hooks
 
-    fitted = fitting.fit_brief(gather_brief(context, deadline(context)))
+    fitted = fitting.fit_brief(gather_brief(context, deadline()))
     if options.json:
         say_json(fitted.to_json(context.store))
     else:

@@ -105,7 +105,6 @@ class _Story:
             "HOME": self.home,
             "WATERCOOLER_USER": "dev",
             "WATERCOOLER_SYNC": "inline",
-            "WATERCOOLER_BRIEF_MS": "9999",
             "GIT_CONFIG_NOSYSTEM": "1",
             "COLUMNS": "100",
         }

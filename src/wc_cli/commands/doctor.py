@@ -32,6 +32,7 @@ from wc_cli.run.context import other_home_text
 from wc_cli.run.entries.localtopic import chosen_text
 from wc_cli.run.options import command, flag
 from wc_cli.run.output import say, say_json
+from wc_core.base import variables
 from wc_core.base.errors import (
     FindingsError,
     InvalidInputError,
@@ -45,8 +46,8 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims import book as books
 from wc_core.edits.graph import parsing
-from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration import preferences
+from wc_core.ledger.configuration.keys import about_unknown
 from wc_core.ledger.git import discovery, storefolder
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.slowstart import slow_start
@@ -70,8 +71,6 @@ _FORMER_HARVEST = (
     "agents' branches are only taken by wc sync --carry. Instead: wc config set "
     "carry.mode ask; then remove it: wc config unset carry.harvest"
 )
-# The table of an older version's preference.
-_FORMER_MODE = "only keeps entries from travelling by themselves in a sandbox"
 _FIX_AND_SYNC = "Your entries are safe here. Once that is fixed: wc sync"
 
 
@@ -367,7 +366,7 @@ def _report_notes(
     context: Context, examined: ThreadExaminer, *, is_all: bool
 ) -> Iterator[str]:
     for key in context.settings.ignored:
-        yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
+        yield about_unknown(key)
     if not context.settings.harvest:
         yield _FORMER_HARVEST
     forked = (
@@ -436,10 +435,10 @@ def _hook_notes(context: Context) -> Iterator[str]:
 
 def _own_notes(context: Context) -> Iterator[str]:
     """Yield notes about this person's machine: they need no store."""
+    yield from variables.about_unknown(context.env)
     path = preferences.path_of(context.env)
     for key in preferences.load(context.env).ignored:
-        effect = _FORMER_MODE if key == modes.FORMER_TABLE else "has no effect"
-        yield f"{path}: {key} {effect}: remove or correct it"
+        yield about_unknown(f"{path}: {key}")
     yield from _login_notes(context)
 
 
@@ -464,7 +463,7 @@ def _server_notes(context: Context) -> Iterator[str]:
     if reason := following.waiting_text(context.reader.layout, context.env):
         yield f"{reason} To try again: wc enrich"
     wanted = preferences.load(context.env)
-    if not wanted.summaries_endpoint:
+    if not wanted.summaries_endpoint.address:
         return
     # 60 ms (http, ssl), only if a server is set.
     from wc_cli.bridges.enrich import summaries
@@ -472,7 +471,9 @@ def _server_notes(context: Context) -> Iterator[str]:
 
     endpoint = summaries.endpoint_of(wanted, context.env)
     if endpoint is not None:
-        key = f"with the key in {summaries.KEY}" if endpoint.key else "without a key"
+        key = (
+            f"with the key in {endpoint.variable}" if endpoint.key else "without a key"
+        )
         yield (
             f"what is written is sent to {place_text(endpoint)}, {key}, to be "
             f"summarised by {endpoint.model}"

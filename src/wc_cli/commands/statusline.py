@@ -56,12 +56,16 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
             f"Use {', '.join(_WHEN)}.",
         )
     style = _style(context, options)
+    request_text = ""
     if options.stdin:
-        folder = _claude_folder(sys.stdin.buffer.read(_MOST_INPUT))
+        data = sys.stdin.buffer.read(_MOST_INPUT)
+        folder = _claude_folder(data)
         if os.path.isdir(folder):
             context = Context(context.env, folder)
+        else:
+            request_text = os.fsdecode(data)
     try:
-        say_exact(_status_line(context, style))
+        say_exact(_status_line(context, style, request_text))
     except StoreMissingError:
         say_exact(line.trouble_line(line.STORE_MISSING, style))
     except StoreMovedError:
@@ -79,10 +83,10 @@ def _missing_text(place: Place) -> str:
     return line.NOT_ASKED if has_failed else ""
 
 
-def _status_line(context: Context, style: LineStyle) -> str:
+def _status_line(context: Context, style: LineStyle, request_text: str) -> str:
     if not context.place.exists:
         return line.trouble_line(_missing_text(context.place), style)
-    request = promptlines.request_of(context, style)
+    request = promptlines.request_of(context, style, request_text)
     lines = PromptLines(context)
     text = lines.text(style, request)
     if lines.viewer is not None:
@@ -98,11 +102,11 @@ def _style(context: Context, options: StatuslineOptions) -> LineStyle:
     )
     return LineStyle(
         columns=keptlines.columns_of(env.get("COLUMNS", "")),
-        ascii=options.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
+        ascii=options.ascii,
         color=color,
         rows=options.rows,
         links=options.links,
-        format=options.template or env.get("WATERCOOLER_FORMAT", ""),
+        format=options.template,
     )
 
 

@@ -10,7 +10,7 @@ from wc_cli.bridges import elsewhere
 from wc_cli.bridges.carry import automatic
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.store import pending
-from wc_cli.ledger.sync.exchange import Waiting
+from wc_cli.ledger.sync.exchange import LIMIT_SECONDS, Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
 from wc_cli.ledger.sync.firstfetch import fetch_first, preview_first
 from wc_cli.ledger.sync.routes import usual_remote
@@ -86,14 +86,12 @@ def sync(context: Context, options: SyncOptions) -> None:
     is_new = not context.place.exists
     if is_new and options.dry_run and not context.place.branch_exists:
         _print_result(
-            preview_first(
-                own_repository, context.env, remote, _wait_limit(context, options)
-            ),
+            preview_first(own_repository, context.env, remote, _wait_limit(options)),
             options,
         )
         return
     if is_new:
-        _adopt_store(context, own_repository, remote, _wait_limit(context, options))
+        _adopt_store(context, own_repository, remote, _wait_limit(options))
     if options.watch:
         _watch(context, remote, options)
     exchanger = _exchanger(context, remote, options)
@@ -236,7 +234,7 @@ def _carried_sentence(
 def exchange_once(context: Context) -> Exchange:
     """Exchange the store with its usual remote, once."""
     _, remote = store_route(context)
-    waiting = Waiting.at_most(context.settings.limit)
+    waiting = Waiting.at_most()
     return Exchanger(context.place.root, context.env, remote, waiting).exchange()
 
 
@@ -249,14 +247,14 @@ def _adopt_store(
     context.ensure_store(missing_ok=True)
 
 
-def _wait_limit(context: Context, options: SyncOptions) -> Waiting:
-    limit = context.settings.limit if options.timeout is None else options.timeout
+def _wait_limit(options: SyncOptions) -> Waiting:
+    limit = LIMIT_SECONDS if options.timeout is None else options.timeout
     return Waiting.at_most(limit, tell=_show_progress)
 
 
 def _exchanger(context: Context, remote: Remote, options: SyncOptions) -> Exchanger:
     context.writer()  # creates the files that record the exchange
-    waiting = _wait_limit(context, options)
+    waiting = _wait_limit(options)
     return Exchanger(context.place.root, context.env, remote, waiting)
 
 

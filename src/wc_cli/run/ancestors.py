@@ -9,7 +9,6 @@ import os
 
 from wc_core.base.lean.functools import partial
 from wc_core.base.programs import program_path
-from wc_core.base.text import whole_number
 from wc_core.people.identity import ancestry
 from wc_core.people.identity.ancestry import Ancestor, program_name, script_word
 
@@ -25,7 +24,6 @@ _PARENT, _SESSION, _TERMINAL = 1, 3, 4
 _PSEUDO_TERMINALS, _CONSOLES = 136, 4
 _PS_OPTIONS = ("-A", "-o", "pid=,ppid=,stat=,tty=,args=")
 _PS_SECONDS = 2.0
-_SESSION_PID, _MAX_PID_DIGITS = "WATERCOOLER_SESSION_PID", 9
 
 
 def agent_above(env: Mapping[str, str]) -> str:
@@ -34,12 +32,9 @@ def agent_above(env: Mapping[str, str]) -> str:
 
 
 def session_process(env: Mapping[str, str]) -> int:
-    """The process with which this command's session ends: the one in
-    ``WATERCOOLER_SESSION_PID``, otherwise that of `ancestry.session_process`. 0 if
-    unknown, and always 0 without /proc, because process ids are reused."""
-    pid = whole_number(env.get(_SESSION_PID, ""), _MAX_PID_DIGITS)
-    if pid is not None:
-        return pid
+    """The process with which this command's session ends, see
+    `ancestry.session_process`. 0 if unknown, and always 0 without /proc, because
+    process ids are reused."""
     detects = env.get("WATERCOOLER_DETECT", "") != "off"
     if not detects or not os.path.exists("/proc/self/stat"):
         return 0

@@ -576,7 +576,7 @@ class Context:
     def former_targets(self) -> list[str]:
         """A line for each target of a person's notifications that went."""
         own = preferences.load(self.env)
-        if not (own.targets and self.identity.person):
+        if not (own.former_targets and self.identity.person):
             return []
         from wc_core.attention.notify import targets  # 1 ms, only with targets
 

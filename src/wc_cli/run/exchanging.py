@@ -25,7 +25,7 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
     """Exchange the threads, then the claims. Lost claims are recorded in their threads.
     Raises WcError."""
     rules = settings.load(root, env)
-    waiting = Waiting.at_most(rules.limit, queues=False)
+    waiting = Waiting.at_most(queues=False)
     exchanger = Exchanger(root, env, due.remote, waiting)
     push = PUSH_IF_SHARED if rules.push else PUSH_NEVER
     # Agents' branches are fetched as often as the threads, not after each write.
@@ -34,7 +34,7 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
     else:
         exchanger.exchange(push=push)
     if rules.push:
-        beside.exchange_beside_store(root, env, due.remote, rules.limit)
+        beside.exchange_beside_store(root, env, due.remote)
 
 
 def is_refused(root: str) -> bool:

@@ -13,7 +13,6 @@ import sys
 
 from wc_cli.run import table
 from wc_cli.run.context import execute
-from wc_cli.run.defaults import with_defaults
 from wc_cli.run.options import parse, takes_signed_words
 from wc_cli.run.output import discard_output, json_line, remark
 from wc_core.base.errors import CorruptError, WcError
@@ -95,7 +94,6 @@ def _dispatch(argv: Sequence[str]) -> None:
 
         explain(argv)
         return
-    argv = with_defaults(argv, os.environ)
     options = parse(declared.options, argv[1:])
     if options is not None:
         execute(declared, options, table.occasion(argv[0]))

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.configuration.keys import Key
 
-DEFAULT, FILE, VARIABLE = "default", "file", "variable"
+DEFAULT, FILE = "default", "file"
 
 
 class SettingValue(NamedTuple):
-    """The current value of a key. ``origin`` is `DEFAULT`, `FILE` or
-    `VARIABLE`; ``source`` names the file or the variable."""
+    """The current value of a key. ``origin`` is `DEFAULT` or `FILE`; ``source`` names
+    the file."""
 
     parts: tuple[str, ...]
     key: Key
@@ -47,7 +47,6 @@ class SettingValue(NamedTuple):
             "source": self.source,
             "default": self.key.default,
             "values": self.key.values,
-            "variable": self.key.variable,
             "help": self.key.help,
         }
 
@@ -56,7 +55,7 @@ def _typed(part: str) -> str:
     return f'"{part}"' if not part or set(part) & set(".\"' ") else part
 
 
-def in_force(root: str, env: Mapping[str, str]) -> list[SettingValue]:
+def in_force(root: str) -> list[SettingValue]:
     """The current value of each key in the store at ``root``, in the order of the
     table; for keys with any word in their name, those that are set."""
     values: dict[tuple[str, ...], SettingValue] = {}
@@ -70,11 +69,6 @@ def in_force(root: str, env: Mapping[str, str]) -> list[SettingValue]:
             if declared is not None:
                 path = tuple(map(fold, parts))
                 values[path] = SettingValue(parts, declared, value, FILE, file)
-    for key in keys.KEYS:
-        value = settings.env_value(key, env) if key.variable else None
-        if value is not None:
-            source = key.variable
-            values[key.parts] = SettingValue(key.parts, key, value, VARIABLE, source)
     order = {key: number for number, key in enumerate(keys.KEYS)}
     return sorted(values.values(), key=lambda item: (order[item.key], item.parts))
 

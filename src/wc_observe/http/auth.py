@@ -21,11 +21,8 @@ from joserfc.errors import JoseError
 from wc_core.base.errors import InvalidInputError, StorageError
 from wc_core.base.phrases import quoted
 from wc_core.base.text import clean
-from wc_observe.http.callers import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fastmcp.server.auth import AuthProvider
 
     from wc_observe.http.callers import Auth, Jwt
@@ -40,7 +37,7 @@ _KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 
 def token_verifier(
-    auth: Auth, env: Mapping[str, str], login: TokenVerifier | None = None
+    auth: Auth, login: TokenVerifier | None = None
 ) -> AuthProvider | None:
     """Returns the token verifier, or None if no authentication is required. A token is
     valid if any of the methods accepts it; ``login`` accepts those given out here.
@@ -50,7 +47,7 @@ def token_verifier(
     """
     by_method: dict[str, TokenVerifier] = {}
     if auth.tokens:
-        by_method["token"] = static_verifier(_token_text(auth.token_file, env))
+        by_method["token"] = static_verifier(_read_text(auth.token_file, "the tokens"))
     if auth.jwt is not None:
         by_method["jwt"] = jwt_verifier(auth.jwt)
     if auth.github is not None:
@@ -105,12 +102,6 @@ def static_verifier(text: str) -> DigestVerifier:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
-
-
-def _token_text(path: str, env: Mapping[str, str]) -> str:
-    if not path:
-        return env.get(TOKEN_VARIABLE, "")
-    return _read_text(path, "the tokens")
 
 
 def exposed(path: str) -> str:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-TOKEN_VARIABLE = "WATERCOOLER_HTTP_TOKEN"  # noqa: S105  (a name, no token)
 TOKEN_FILE_VARIABLE = "WATERCOOLER_HTTP_TOKEN_FILE"  # noqa: S105
 METHODS = ("token", "github", "jwt", "oauth")
 GITHUB_API = "https://api.github.com"
@@ -128,10 +127,9 @@ def auth_of(parsed: argparse.Namespace, env: Mapping[str, str]) -> Auth:
     methods = frozenset(parsed.auth)
     _refuse_unused(parsed, methods)
     file = parsed.token_file or env.get(TOKEN_FILE_VARIABLE, "")
-    if "token" in methods and not (file or env.get(TOKEN_VARIABLE, "").strip()):
+    if "token" in methods and not file:
         raise ValueError(
-            f"--auth token needs --token-file FILE, {TOKEN_FILE_VARIABLE} or "
-            f"{TOKEN_VARIABLE}."
+            f"--auth token needs --token-file FILE, or {TOKEN_FILE_VARIABLE}."
         )
     return Auth(
         tokens="token" in methods,

@@ -16,7 +16,6 @@ from wc_core.base.values import NamedTuple
 from wc_observe.http.callers import (
     LOCAL,
     TOKEN_FILE_VARIABLE,
-    TOKEN_VARIABLE,
     add_auth,
     auth_of,
 )
@@ -84,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
         description="Serves threads to MCP clients over streamable HTTP. "
         "It is read-only.",
         epilog=f"Static tokens are read from --token-file (or the file that "
-        f"{TOKEN_FILE_VARIABLE} names), or from {TOKEN_VARIABLE}: one per line, "
+        f"{TOKEN_FILE_VARIABLE} names): one per line, "
         "'TOKEN' or 'NAME TOKEN'. For TLS, use a reverse proxy.",
         allow_abbrev=False,
     )

@@ -28,7 +28,7 @@ def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
     """
     login = _login(options, start)
     verifier = token_verifier(
-        options.auth, start.env, login.verifier if login is not None else None
+        options.auth, login.verifier if login is not None else None
     )
     site = build_site(options, start, verifier, login)
     limits = options.limits

@@ -75,7 +75,7 @@ class Watching(Middleware):
 
     def _keep_all(self) -> None:
         for root in self._unwatched():
-            self.watch.keep(root, self._env)
+            self.watch.keep(root)
 
     def _unwatched(self) -> list[str]:
         roots = self._stores.unwatched()

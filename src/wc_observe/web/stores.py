@@ -82,7 +82,7 @@ class StoreOpener:
         store = open_store(call)
         for root in call.stores.unwatched():
             if not self.watch.keeps(root):
-                self.watch.keep(root, call.env)
+                self.watch.keep(root)
         return store
 
     def is_new(self) -> bool:

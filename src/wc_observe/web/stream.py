@@ -14,11 +14,9 @@ from starlette.responses import Response, StreamingResponse
 
 from wc_core.base.errors import WcError
 from wc_core.ledger.git import discovery
-from wc_core.ledger.threads import settings
-from wc_observe.stores.watch.watcher import OFF
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
 
     from starlette.requests import Request
 
@@ -54,25 +52,21 @@ class Streams:
         except WcError as error:
             return Response(f"{error.message}\n", 503, media_type="text/plain")
         return StreamingResponse(
-            self._events(place, call.env),
+            self._events(place),
             media_type="text/event-stream",
             headers=_HEADERS,
         )
 
-    async def _events(
-        self, place: discovery.Place, env: Mapping[str, str]
-    ) -> AsyncIterator[str]:
+    async def _events(self, place: discovery.Place) -> AsyncIterator[str]:
         pending = _PendingChanges()
         self.count += 1
         end = None
         try:
             # Scanning ten thousand logs takes a while.
             end = await anyio.to_thread.run_sync(
-                self._watch.listen, place.root, env, pending.add
+                self._watch.listen, place.root, pending.add
             )
-            loaded = settings.load(place.root, env)
-            state = {"live": loaded.watch != OFF}
-            yield f"retry: 1000\nevent: ready\ndata: {json.dumps(state)}\n\n"
+            yield "retry: 1000\nevent: ready\ndata: {}\n\n"
             while True:
                 yield await pending.next()
         finally:

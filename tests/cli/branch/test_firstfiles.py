@@ -96,7 +96,7 @@ def test_what_is_not_for_a_store_stays_on_the_branch(
     pushed(hub, hostile(hub))
     colleague = clone(hub)
     feed = SESSION if "--hook" in words else None
-    done = colleague.ok(*words, feed=feed, env={"WATERCOOLER_BRIEF_MS": "5000"})
+    done = colleague.ok(*words, feed=feed)
     root = root_of(colleague)
     assert not (root / ".local/approved-commands").exists()
     assert not (root / ".LOCAL").exists()

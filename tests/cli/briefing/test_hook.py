@@ -18,7 +18,7 @@ import pytest
 
 from tests.conftest import Repo
 from tests.contract.inprocess import Here
-from wc_cli.agents.briefing import dialects, sessionnews, sessions
+from wc_cli.agents.briefing import dialects, hook, sessionnews, sessions
 from wc_cli.agents.install import changes as installing
 from wc_cli.agents.install.clients import registry
 from wc_cli.commands.brief import BriefOptions
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 
-SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
-
-
 class Agent(NamedTuple):
     """A session of a client, and what its hooks are told."""
 
@@ -43,7 +40,9 @@ class Agent(NamedTuple):
     client: str = "codex"
     session: str = "s1"
 
-    def hook(self, event: str, env: Mapping[str, str] = SLOWLY, **fields: Any) -> str:
+    def hook(
+        self, event: str, env: Mapping[str, str] | None = None, **fields: Any
+    ) -> str:
         sent = {"session_id": self.session, "cwd": str(self.repo.path)} | fields
         words = ("brief", "--hook", event, "--client", self.client)
         done = self.repo.wc(*words, feed=json.dumps(sent).encode(), env=env, cwd="/")
@@ -370,7 +369,7 @@ def test_a_session_that_enters_a_worktree_gets_the_brief_of_its_seat(
     assert "nothing waits for you, Claude Code (Pat)" in brief
 
 
-COPILOT = SLOWLY | {"COPILOT_CLI": "1"}
+COPILOT = {"COPILOT_CLI": "1"}
 
 
 def test_a_client_that_runs_the_hooks_of_another_is_itself(repo: Repo) -> None:
@@ -424,7 +423,7 @@ def test_a_session_with_a_seat_of_its_own_has_it_in_hooks_too(
     repo: Repo, client: str
 ) -> None:
     repo.ok("new", "auth", "--title", "T")
-    env = SLOWLY | {"WATERCOOLER_SEAT": "session"}
+    env = {"WATERCOOLER_SEAT": "session"}
     agent = Agent(repo, client, "0000-abcdef")
     name = f"{dialects.dialect_of(client).agent}@abcdef (Pat)"
     assert name in agent.hook("session-start", env)
@@ -483,8 +482,8 @@ def test_what_goes_wrong_is_not_shown_to_the_client(agent: Agent, event: str) ->
     (agent.repo.private / "sessions").write_text("a file")
     (store / ".local/status").rename(store / ".local/was")
     (store / ".local/status").symlink_to("was")
-    agent.hook(event, SLOWLY)
-    agent.hook(event, SLOWLY | {"WATERCOOLER_DIR": "/dev/null/none"})
+    agent.hook(event)
+    agent.hook(event, {"WATERCOOLER_DIR": "/dev/null/none"})
 
 
 def test_a_lost_claim_is_reported_once_and_only_to_its_holder(agent: Agent) -> None:
@@ -522,7 +521,7 @@ def test_who_tries_a_hook_in_a_terminal_sees_why_it_fails(agent: Agent) -> None:
         ["env", *agent.repo.machine.wc_words, *words],
         check=False,
         cwd=agent.repo.path,
-        env=agent.repo.machine.env | SLOWLY,
+        env=agent.repo.machine.env,
         input=b'{"session_id": "s1"}',
         stdout=subprocess.PIPE,
         stderr=theirs,
@@ -538,7 +537,7 @@ def test_who_tries_a_hook_in_a_terminal_sees_why_it_fails(agent: Agent) -> None:
 def test_a_client_that_keeps_its_pipe_open_gets_an_answer(agent: Agent) -> None:
     repo = agent.repo
     words = (*repo.machine.wc_words, "brief", "--hook", "session-start")
-    env = repo.machine.env | {"WATERCOOLER_BRIEF_MS": "2000"}
+    env = repo.machine.env
     pipe = subprocess.PIPE
     with subprocess.Popen(
         words, cwd=repo.path, env=env, stdin=pipe, stdout=pipe
@@ -555,13 +554,15 @@ def test_what_comes_through_a_pipe_is_read_to_its_end(agent: Agent) -> None:
     repo = Repo(agent.repo.machine, agent.repo.path)
     sent = json.dumps({"prompt": "x" * 200_000, "session_id": "s9"}).encode()
     for _ in range(3):  # the third time it is this code that is measured
-        repo.ok("brief", "--hook", "user-prompt", feed=sent, env=SLOWLY)
+        repo.ok("brief", "--hook", "user-prompt", feed=sent)
     assert (agent.repo.private / "sessions/:s9").is_file()
 
 
 def test_when_the_time_is_up_nothing_is_reported(agent: Agent) -> None:
     agent.repo.ok("take", "auth", "--as", "Codex")
-    assert agent.hook("stop", {"WATERCOOLER_BRIEF_MS": "0"}) == ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hook, "MOST_SECONDS", 0.0)
+        assert agent.stop() == ""
     assert agent.stop() != ""
 
 
@@ -572,9 +573,7 @@ def test_where_it_was_started_may_be_gone(agent: Agent, tmp_path: Path) -> None:
     wc = shlex.join([*agent.repo.machine.wc_words, *words])
     sent = json.dumps({"session_id": "s1", "cwd": str(agent.repo.path)})
     script = f"rmdir {shlex.quote(str(gone))}; exec {wc}"
-    done = agent.repo.machine.run(
-        ["sh", "-c", script], gone, feed=sent.encode(), env=SLOWLY
-    )
+    done = agent.repo.machine.run(["sh", "-c", script], gone, feed=sent.encode())
     assert (done.code, done.err) == (0, ""), done
     assert "auth" in done.out
 
@@ -657,7 +656,7 @@ def test_a_hook_looks_once_at_the_balls_and_at_what_is_due(
     os.utime(folder, (0, 0))  # otherwise it is listed again for what has just changed
     words = ("brief", "--hook", event, "--client", "codex")
     sent = json.dumps({"session_id": "s1", "cwd": str(agent.repo.path)}).encode()
-    env = {**SLOWLY, "WATERCOOLER_SYNC": "background"}
+    env = {"WATERCOOLER_SYNC": "background"}
     noted = tmp_path / "noted"
     done = agent.repo.machine.run(
         [sys.executable, "-c", _NOTED, str(noted), *words], "/", feed=sent, env=env

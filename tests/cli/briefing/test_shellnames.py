@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = "/usr/bin:/bin"
 # In milliseconds: enough for a login shell on a busy machine.
-LONG = 20_000
 WHOLE = shlex.quote(launcher.own_program("wc-cli"))
 
 
@@ -32,16 +31,14 @@ def _folder(repo: Repo, *names: str) -> str:
     return str(folder)
 
 
-def _start(
-    repo: Repo, path: str, *, client: str, profile: str = "", limit: int = LONG
-) -> str:
+def _start(repo: Repo, path: str, *, client: str, profile: str = "") -> str:
     """What a session is told at its start. The profile of the login shell is
-    ``profile``; ``limit`` is the time for the brief in milliseconds."""
+    ``profile``."""
     for name in (".bash_profile", ".zprofile"):
         (repo.machine.home / name).write_text(f"{profile}\n")
     feed = json.dumps({"session_id": "s", "cwd": str(repo.path)}).encode()
     words = ("brief", "--hook", "session-start", "--client", client)
-    env = {"WATERCOOLER_BRIEF_MS": str(limit), "PATH": path}
+    env = {"PATH": path}
     return repo.ok(*words, feed=feed, env=env).out
 
 
@@ -93,7 +90,7 @@ def test_a_slow_profile_holds_nothing_up_and_is_ended(app: Repo) -> None:
     ours = f"{_folder(app, 'wc', 'wc-cli')}:{SYSTEM}"
     mark = app.machine.root / "mark"
     slow = f"(sleep 2; touch {mark}) & sleep 60"
-    told = _start(app, ours, client="codex", profile=slow, limit=1500)
+    told = _start(app, ours, client="codex", profile=slow)
     assert told.startswith("Watercooler: ")
     assert "In your shell" not in told
     time.sleep(2)

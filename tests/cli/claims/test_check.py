@@ -67,10 +67,9 @@ def test_someone_edits_it(repo: Here) -> None:
 
 
 def test_the_answer_is_right_among_two_thousand_claims(repo: Here) -> None:
-    off = {"WATERCOOLER_PUSH": "off"}
     names = [f"many/{number}.py" for number in range(2000)]
-    repo.ok("claim", *names, *CODEX, env=off)
-    repo.ok("claim", "src", *GEMINI, env=off)
+    repo.ok("claim", *names, *CODEX)
+    repo.ok("claim", "src", *GEMINI)
     for _ in range(2):  # from the refs, and from what was remembered of them
         assert verdict(repo, "free.py", *GEMINI) == (0, "PROCEED", ["FREE"])
         assert verdict(repo, "many/1999.py", *CODEX) == (0, "PROCEED", ["OWN"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
+from wc_cli.run import ancestors
 from wc_core.edits.claims import sessions
 
 if TYPE_CHECKING:
@@ -275,8 +276,9 @@ def session() -> Iterator[subprocess.Popen[bytes]]:
 def test_a_claim_ends_when_its_holder_is_killed(
     login: Here, review: Here, session: subprocess.Popen[bytes]
 ) -> None:
-    env = {"WATERCOOLER_SESSION_PID": str(session.pid)}
-    login.ok("claim", "a.py", *CODEX, env=env)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ancestors, "session_process", lambda _: session.pid)
+        login.ok("claim", "a.py", *CODEX)
     review.fails(20, "claim", "a.py", *CLAUDE)
     session.kill()
     session.wait()
@@ -288,13 +290,16 @@ def test_a_claim_ends_when_its_holder_is_killed(
 def test_two_sessions_of_one_name_hear_of_each_other(
     login: Here, session: subprocess.Popen[bytes]
 ) -> None:
-    env = {"WATERCOOLER_SESSION_PID": str(session.pid)}
     (login.path / "src").mkdir()
     (login.path / "src/a.py").touch()
-    assert login.ok("claim", "src", *CODEX, env=env).err == ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ancestors, "session_process", lambda _: session.pid)
+        assert login.ok("claim", "src", *CODEX).err == ""
     note = "note: src was claimed by another session of Codex@login (Pat), too\n"
     assert login.ok("claim", "src/a.py", *CODEX).err == note
-    assert login.ok("claim", "src/a.py", *CODEX, env=env).err == ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ancestors, "session_process", lambda _: session.pid)
+        assert login.ok("claim", "src/a.py", *CODEX).err == ""
     session.kill()
     session.wait()
     assert login.ok("claim", "src/a.py", *CODEX).err == ""

@@ -16,6 +16,7 @@ from tests.cli.claims.test_claim_races import race, start
 from tests.conftest import Machine
 from tests.contract.inprocess import Here
 from tests.smart_http import http
+from wc_cli.edits.claims import travel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,21 +250,26 @@ def test_giving_up_without_the_remote_is_sent_later(clones: Clones) -> None:
     clones.sam.ok("claim", "a.py", *GEMINI)
 
 
-def test_what_the_remote_has_counts_even_if_it_does_not_say_so(clones: Clones) -> None:
+def test_what_the_remote_has_counts_even_if_it_does_not_say_so(
+    clones: Clones, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clones.hook("post-receive", "sleep 3")
-    env = {"WATERCOOLER_LIMIT": "1"}
-    answer = clones.pat.ok("claim", "a.py", *CODEX, env=env)
+    monkeypatch.setattr(travel, "LIMIT_SECONDS", 1)
+    answer = clones.pat.ok("claim", "a.py", *CODEX)
     assert answer.out == "claimed for 15m: a.py\n"
     assert len(clones.refs()) == 1
     assert holders(clones.pat) == {"a.py": "Codex (Pat)"}
     clones.sam.fails(20, "claim", "a.py", *GEMINI)
 
 
-def test_a_remote_that_goes_away_may_have_the_claim(clones: Clones) -> None:
+def test_a_remote_that_goes_away_may_have_the_claim(
+    clones: Clones, monkeypatch: pytest.MonkeyPatch
+) -> None:
     away = clones.hub.with_name("away.git")
     clones.hook("post-receive", f"mv '{clones.hub}' '{away}'; sleep 3")
-    env = {"WATERCOOLER_LIMIT": "1"}
-    problem = clones.pat.fails(8, "claim", "a.py", *CODEX, env=env)
+    monkeypatch.setattr(travel, "LIMIT_SECONDS", 1)
+    problem = clones.pat.fails(8, "claim", "a.py", *CODEX)
+    monkeypatch.undo()
     assert "It is not known whether it has the claim" in problem
     assert holders(clones.pat) == {}
     away.rename(clones.hub)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.agents.briefing import fitting
+from wc_cli.agents.briefing import fitting, gather
 from wc_cli.agents.briefing import text as brieftext
 from wc_cli.run.terminal.style import Style
 from wc_core.base.ulid import encode
@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from tests.conftest import Machine, Repo
 
 
-SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 CODEX, PAT = ("--as", "Codex"), ("--as", "Pat")
 
 
-def brief(repo: Repo, *words: str, env: Mapping[str, str] = SLOWLY) -> str:
+def brief(repo: Repo, *words: str, env: Mapping[str, str] | None = None) -> str:
     """What it says."""
     return repo.ok("brief", *words, env=env).out
 
@@ -88,7 +87,7 @@ def test_what_waits_comes_by_whose_move_it_is(busy: Repo) -> None:
 
 
 def test_it_says_the_same_in_json(busy: Repo) -> None:
-    told = busy.json("brief", "--as", "Codex", env=SLOWLY)
+    told = busy.json("brief", "--as", "Codex")
     topics = {
         name: [one["topic"] for one in part["threads"]]
         for name, part in told.items()
@@ -120,14 +119,16 @@ def test_nothing_is_one_line(repo: Repo) -> None:
     assert brief(repo) == nothing
 
 
-def test_when_it_is_late_it_says_what_it_has_and_that_there_is_more(busy: Repo) -> None:
-    hurried = {"WATERCOOLER_BRIEF_MS": "0"}
-    told = brief(busy, "--as", "Codex", env=hurried)
+def test_when_it_is_late_it_says_what_it_has_and_that_there_is_more(
+    busy: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gather, "OWN_SECONDS", -1.0)
+    told = brief(busy, "--as", "Codex")
     assert "- and 1 more: wc list --mine --open" in told
     assert "There was no time for all of it; the rest: wc list --open" in told
-    assert busy.json("brief", env=hurried)["partial"]
+    assert busy.json("brief")["partial"]
     shutil.rmtree(busy.store / ".local/status")
-    assert "no time for all of it" in brief(busy, env=hurried)
+    assert "no time for all of it" in brief(busy)
 
 
 def test_what_others_wrote_stays_behind_the_mark_of_a_quote(repo: Repo) -> None:
@@ -217,7 +218,7 @@ def test_a_brief_of_forty_threads_has_1500_tokens(repo: Repo) -> None:
     # Nobody can offer anything to a person; the other sections are full.
     assert len(topics) == 40 - LIMITS["offered"]
     assert len(told) <= fitting.MAX_CHARACTERS == 1500 * 4
-    assert "partial" not in repo.json("brief", env=SLOWLY)
+    assert "partial" not in repo.json("brief")
 
 
 def test_of_many_threads_less_is_shown() -> None:
@@ -263,7 +264,7 @@ def test_the_last_entry_is_summarised(repo: Repo) -> None:
         "  > Retries\n"
         "  > Codex (Pat): Found · The server limits requests, as it says.\n"
     ) in told
-    (mine,) = repo.json("brief", env=SLOWLY)["mine"]["threads"]
+    (mine,) = repo.json("brief")["mine"]["threads"]
     assert mine["last"]["summary"] == "The server limits requests, as it says."
     assert mine["last"]["summary_by"] == "lead"
 
@@ -272,7 +273,7 @@ def test_a_ball_that_others_keep_for_days_is_stale(repo: Repo) -> None:
     repo.ok("new", "young", "--title", "T")
     old_thread(repo, "old", "Long ago", "Codex")
     repo.ok("ack", "old", "--as", "Eve")
-    (one,) = repo.json("brief", env=SLOWLY)["stale"]["threads"]
+    (one,) = repo.json("brief")["stale"]["threads"]
     assert (one["topic"], one["stale"], one["ball"]) == ("old", True, "Codex")
     told = brief(repo)
     assert (
@@ -293,7 +294,7 @@ def test_of_many_stale_threads_not_all_are_counted(
         old_thread(repo, f"old-{number}", "Long ago", "Codex")
         repo.ok("ack", f"old-{number}", "--as", "Eve")
     assert f"- and {told} more: wc stats" in brief(repo)
-    shown = repo.json("brief", env=SLOWLY)
+    shown = repo.json("brief")
     assert len(shown["stale"]["threads"]) == LIMITS["stale"]
     assert shown["stale"].get("at_least", False) == at_least
     (hidden,) = [part for part in shown["left_out"] if part["part"] == "stale"]
@@ -309,9 +310,7 @@ def test_of_many_threads_with_news_not_all_are_counted(
         repo.ok("new", f"t{number}", "--title", "T", "--to", "Codex")
         repo.ok("ack", f"t{number}", "--as", "Eve")
     assert f"- and {told} more: wc list --open" in brief(repo)
-    assert repo.json("brief", env=SLOWLY)["with_others"].get("at_least", False) == (
-        "least" in told
-    )
+    assert repo.json("brief")["with_others"].get("at_least", False) == ("least" in told)
 
 
 def test_an_unreadable_thread_spoils_no_others_place(busy: Repo) -> None:
@@ -328,7 +327,7 @@ def test_status_files_that_lie_are_not_believed(busy: Repo) -> None:
     kept = file.read_bytes()
     for name in ("gone", "over", "theirs"):
         file.with_name(f"{file.name[:26]}.{name}").write_bytes(kept)
-    threads = busy.json("brief", "--as", "Codex", env=SLOWLY)["mine"]
+    threads = busy.json("brief", "--as", "Codex")["mine"]
     assert [one["topic"] for one in threads["threads"]] == ["mine"]
     assert threads["total"] == 1
 
@@ -348,7 +347,7 @@ def test_without_the_status_files_a_bad_thread_spoils_no_others_place(
 def test_the_title_of_an_entry_too_long_to_be_looked_at_is_left_out(repo: Repo) -> None:
     repo.ok("new", "auth", "--title", "T", "--to", "Codex", "--force")
     repo.ok("ack", "auth", "--title", "Short", "--body", "x" * 100_000)
-    (one,) = repo.json("brief", *("--as", "Codex"), env=SLOWLY)["offered"]["threads"]
+    (one,) = repo.json("brief", *("--as", "Codex"))["offered"]["threads"]
     assert one["last"]["title"] == ""
     assert one["last"]["author"] == "Pat"
 
@@ -356,7 +355,7 @@ def test_the_title_of_an_entry_too_long_to_be_looked_at_is_left_out(repo: Repo) 
 def test_of_many_threads_with_others_some_are_shown(repo: Repo) -> None:
     for number in range(14):
         repo.ok("new", f"t{number}", "--title", "T", "--to", "Codex", "--force")
-    told = repo.json("brief", env=SLOWLY)["with_others"]
+    told = repo.json("brief")["with_others"]
     assert (told["total"], len(told["threads"])) == (13, 6)
 
 
@@ -365,9 +364,9 @@ def test_who_found_no_room_in_a_status_file_still_takes_part(repo: Repo) -> None
     repo.ok("say", "auth", "--title", "T", "--to", "Codex", *("--as", "Zed"))
     (file,) = (repo.store / ".local/status/holder").glob("*/*.auth")
     file.write_text("".join(file.read_text().splitlines(True)[:3]))
-    (shown,) = repo.json("brief", env=SLOWLY)["with_others"]["threads"]
+    (shown,) = repo.json("brief")["with_others"]["threads"]
     assert (shown["topic"], shown["new_for_you"]) == ("auth", 1)
-    assert repo.json("brief", "--as", "Cursor", env=SLOWLY)["with_others"]["total"] == 0
+    assert repo.json("brief", "--as", "Cursor")["with_others"]["total"] == 0
 
 
 def test_guidance_is_committed_with_the_threads_and_cut(repo: Repo) -> None:
@@ -392,7 +391,8 @@ def test_it_tells_what_is_not_committed_and_not_pushed(
     repo.git("remote", "add", "origin", str(tmp_path / "hub.git"))
     repo.ok("new", "auth", "--title", "T", "--sync")
     assert "Store:" not in brief(repo)
-    repo.settled("ack", "auth", env={"WATERCOOLER_PUSH": "off"})
+    (repo.store / "config.toml").write_text('[sync]\npush = "off"\n')
+    repo.settled("ack", "auth")
     assert "Store:\n- origin: 1 commit to push" in brief(repo)
     (repo.store / "config.toml").write_text("[ball]\nenforce = 1\n")
     (repo.store / ".local/settling.json").write_text("{}")
@@ -405,7 +405,7 @@ def test_of_its_own_branch_comes_first(repo: Repo) -> None:
     repo.ok("new", "elsewhere", "--title", "T")
     here = repo.worktree("fix")
     here.ok("new", "fix", "--title", "T", "--to", "Pat")
-    threads = here.json("brief", env=SLOWLY)["mine"]["threads"]
+    threads = here.json("brief")["mine"]["threads"]
     assert [one["topic"] for one in threads] == ["fix", "elsewhere"]
     assert ["here" in one for one in threads] == [True, False]
 

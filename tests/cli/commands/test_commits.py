@@ -154,9 +154,10 @@ def test_a_merge_hides_no_commit(machine: Machine) -> None:
     alex.git("clone", "-q", str(repo.path), "app", cwd=alex.root)
     other = Repo(alex, alex.root / "app")
     other.ok("init")
-    alone = {"WATERCOOLER_PUSH": "off", "WATERCOOLER_FETCH_EVERY": "0"}
     for place in (repo, other):
-        place.settled("say", "auth", "--title", "beside", env=alone)
+        alone = '[sync]\npush = "off"\nfetch_every = 0\n'
+        (place.store / "config.toml").write_text(alone)
+        place.settled("say", "auth", "--title", "beside")
     alex.git("fetch", "-q", "origin", THREADS, cwd=other.store)
     alex.git("merge", "-q", "--no-edit", "FETCH_HEAD", cwd=other.store)
     assert other.git("rev-list", "--count", "--merges", THREADS) == "1"

@@ -40,19 +40,17 @@ def test_all_keys_are_listed_with_their_defaults(repo: Repo) -> None:
 def test_the_origin_of_a_value_is_named(repo: Repo) -> None:
     repo.ok("init")
     (repo.store / "agents.json").write_text('{"counterpart": {"Codex": "Cursor"}}')
-    file_of(repo).write_text("[sync]\nlimit = 5\nfetch_every = 6\n")
-    env = {"WATERCOOLER_LIMIT": "7"}
-    lines = repo.ok("config", "list", "--show-origin", env=env).out.splitlines()
+    file_of(repo).write_text("[sync]\nfetch_every = 6\n")
+    lines = repo.ok("config", "list", "--show-origin").out.splitlines()
     for line in (
-        "default\tball.bounces = 6",
+        "default\tgit.sign = false",
         'agents.json\tcounterparts.codex = ["Cursor"]',
         "config.toml\tsync.fetch_every = 6",
-        "WATERCOOLER_LIMIT\tsync.limit = 7",
     ):
         assert line in lines
-    assert repo.ok("config", "get", "sync.limit", env=env).out == "7\n"
-    done = repo.ok("config", "get", "sync.limit", "--show-origin")
-    assert done.out == "config.toml\t5\n"
+    assert repo.ok("config", "get", "sync.fetch_every").out == "6\n"
+    done = repo.ok("config", "get", "sync.fetch_every", "--show-origin")
+    assert done.out == "config.toml\t6\n"
 
 
 def test_setting_keeps_the_rest_of_the_file(repo: Repo) -> None:
@@ -78,7 +76,7 @@ def test_a_comment_is_never_lost(repo: Repo) -> None:
 
 
 SET = [
-    (("ball.bounces", "0"), "ball.bounces = 0"),
+    (("sync.fetch_every", "0"), "sync.fetch_every = 0"),
     (("git.sign", "true"), "git.sign = true"),
     (("counterparts.Claude Code", "Codex"), 'counterparts."Claude Code" = "Codex"'),
     (("counterparts.*", "A", "B"), 'counterparts.* = ["A","B"]'),
@@ -101,10 +99,9 @@ def test_values_of_each_kind_are_set_and_read_back(
 
 REFUSED = [
     (("set", "ball.enforce", "maybe"), 2, "off, warn, refuse"),
-    (("set", "ball.bounces", "-1"), 2, ""),
-    (("set", "ball.bounces", "1001"), 2, "0 to 1000"),
-    (("set", "ball.bounces", "six"), 2, "0 to 1000"),
-    (("set", "claims.ttl", "9"), 2, "10 to 604800"),
+    (("set", "sync.fetch_every", "-1"), 2, ""),
+    (("set", "sync.fetch_every", "604801"), 2, "0 to 604800"),
+    (("set", "sync.fetch_every", "six"), 2, "0 to 604800"),
     (("set", "git.sign", "yes"), 2, "true, false"),
     (("set", "aliases.cc", ""), 2, "a name"),
     (("set", "ball.enforce", "off", "warn"), 2, "one value"),
@@ -137,10 +134,10 @@ def test_what_is_refused_writes_nothing(
 def test_a_file_that_cannot_be_used_is_named_and_left_alone(repo: Repo) -> None:
     repo.ok("init")
     file_of(repo).write_text("[ball")
-    assert "config.toml" in repo.fails(6, "config", "set", "ball.bounces", "1")
+    assert "config.toml" in repo.fails(6, "config", "set", "git.sign", "true")
     assert file_of(repo).read_text() == "[ball"
     done = repo.ok("config", "list")
-    assert "ball.bounces = 6" in done.out
+    assert "git.sign = false" in done.out
     assert "config.toml: the settings cannot be used" in done.err
     file_of(repo).write_text('[ball]\nenforce = "x"\n')
     # A wrong value is put right by a valid one.
@@ -150,10 +147,10 @@ def test_a_file_that_cannot_be_used_is_named_and_left_alone(repo: Repo) -> None:
 
 def test_a_key_that_sets_nothing_is_named_and_can_be_removed(repo: Repo) -> None:
     repo.ok("init")
-    file_of(repo).write_text("[ball]\nx = 1\nbounces = 2\n")
+    file_of(repo).write_text("[ball]\nx = 1\nenforce = 'off'\n")
     assert "ball.x has no effect" in repo.ok("config").err
     assert repo.ok("config", "unset", "ball.x").out == "ball.x is not set\n"
-    assert file_of(repo).read_text() == "[ball]\nbounces = 2\n"
+    assert file_of(repo).read_text() == "[ball]\nenforce = 'off'\n"
 
 
 def test_it_is_committed_like_the_threads(repo: Repo) -> None:
@@ -166,17 +163,57 @@ def test_it_waits_for_who_settles(repo: Repo) -> None:
     repo.ok("init")
     with (repo.store / ".local/locks/git").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        words = ("config", "set", "ball.bounces", "1", "--lock-timeout", "0.1")
+        words = ("config", "set", "git.sign", "true", "--lock-timeout", "0.1")
         repo.fails(5, *words)
     assert not os.path.lexists(file_of(repo))
     repo.ok(*words)
 
 
-def test_a_variable_that_overrides_it_is_mentioned(repo: Repo) -> None:
-    env = {"WATERCOOLER_LIMIT": "7"}
-    done = repo.ok("config", "set", "sync.limit", "9", env=env)
-    assert "sync.limit = 7" in done.out
-    assert "WATERCOOLER_LIMIT overrides it" in done.err
+WENT = """
+[ball]
+bounces = 2
+[claims]
+neighbor = "block"
+ttl = 60
+[land]
+minutes = 5
+[observe]
+watch = "off"
+[sync]
+limit = 5
+"""
+
+
+def test_what_becomes_of_keys_that_went_is_said(repo: Repo) -> None:
+    repo.ok("init")
+    file_of(repo).write_text(WENT)
+    notes, report = repo.ok("config").err, repo.wc("doctor").out
+    for sentence in (
+        "ball.bounces counts only if it is less than 6, and can be removed",
+        "claims.neighbor still counts, and can be removed",
+        "claims.ttl has no effect; for one claim: wc claim FILE --ttl 1h",
+        "land.minutes has no effect: a check may take an hour",
+        "observe has no effect: the server looks at changes by itself",
+        "sync.limit has no effect; for one sync: wc sync --timeout 60",
+    ):
+        assert f"note: config.toml: {sentence}\n" in notes
+        assert f"note: config.toml: {sentence}\n" in report
+    assert "There is no setting" in repo.fails(2, "config", "set", "claims.ttl", "60")
+    repo.ok("config", "unset", "claims.ttl")
+    assert "claims.ttl" not in repo.ok("config").err
+
+
+def test_a_variable_that_is_not_known_is_named(repo: Repo) -> None:
+    env = {"WATERCOOLER_PUSH": "off", "WATERCOOLER_LIMIT": "7"}
+    for words in (("config",), ("doctor",)):
+        done = repo.wc(*words, env=env)
+        notes = [line for line in (done.out + done.err).splitlines() if "WATER" in line]
+        unknown = "is a variable that this version does not know"
+        quiet = "while it is set, nothing is sent in the background; unset it"
+        assert notes == [
+            f"note: WATERCOOLER_LIMIT {unknown}: it has no effect; unset it",
+            f"note: WATERCOOLER_PUSH {unknown}: {quiet}",
+        ]
 
 
 def test_a_preference_that_is_not_known_is_named_and_left_alone(repo: Repo) -> None:
@@ -184,7 +221,7 @@ def test_a_preference_that_is_not_known_is_named_and_left_alone(repo: Repo) -> N
     file.parent.mkdir(parents=True)
     file.write_text("[inbox]\nsound = true\nstatusline = true\n")
     assert repo.wc("config", "--global", "list").err == (
-        "note: inbox.sound has no effect\n"
+        "note: inbox.sound has no effect: remove or correct it\n"
     )
     repo.ok("config", "--global", "set", "inbox.statusline", "false")
     assert "sound = true" in file.read_text()

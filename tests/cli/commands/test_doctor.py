@@ -69,7 +69,7 @@ def test_settings_that_set_nothing_are_noted(repo: Repo) -> None:
         "config.json: default_ball",
         *("config.toml: ball.enforced", "config.toml: claims.verify"),
     ):
-        note = f"{key} has no effect: remove or correct it (settings: docs/store.md)"
+        note = f"{key} has no effect: remove or correct it"
         assert f"note: {note}\n" in out
 
 

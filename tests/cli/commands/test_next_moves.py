@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 PAT, CLAUDE = (), ("--as", "Claude Code")
 NAMES = {PAT: "Pat Doe", CLAUDE: "Claude Code"}
-_SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
     assert " · ".join(counts) in app.ok("statusline", env=env).out
     to_land = app.ok("statusline", "--format", "{land}", env=env).out.strip()
     assert to_land == " · ".join(counts)
-    brief = app.json("brief", env=env | _SLOWLY)
+    brief = app.json("brief", env=env)
     balls = [*brief["mine"]["threads"], *brief["offered"]["threads"]]
     app.ok("reindex", env=env)
     index = Path(reader.layout.index_page).read_text().partition("## Free")[0]

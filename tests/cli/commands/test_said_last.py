@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 CODEX = ("--as", "Codex")
-SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 UPKEEP = (
     ("tag", "login", "+later"),
     ("set-status", "login", "BLOCKED"),
@@ -36,9 +35,9 @@ def repo(machine: Machine) -> Here:
 
 
 def test_a_brief_quotes_what_was_said(repo: Here) -> None:
-    done = repo.ok("brief", *CODEX, env=SLOWLY)
+    done = repo.ok("brief", *CODEX)
     assert "Which browser? · Chrome is fast. Is it enough?" in done.out
-    (thread,) = repo.json("brief", *CODEX, env=SLOWLY)["offered"]["threads"]
+    (thread,) = repo.json("brief", *CODEX)["offered"]["threads"]
     last = repo.json("read", "login")["entries"][1]
     assert (thread["last"]["id"], thread["last"]["author"]) == (
         *(last["id"], "Codex (Pat)"),

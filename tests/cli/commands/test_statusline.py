@@ -299,7 +299,6 @@ LOOKS = [
     ([], {"COLUMNS": "12"}),
     ([], {"COLUMNS": "40"}),
     (["--ascii"], {}),
-    ([], {"WATERCOOLER_ASCII": "1"}),
     (["--color=always"], {}),
     (["--color=never"], {}),
 ]
@@ -355,8 +354,6 @@ def test_templates_rows_and_links(repo: Repo) -> None:
     repo.ok("new", "two", "--title", "x", "--to", "Codex", "--as", "Pat")
     repo.ok("init")
     assert twins(repo, "--format", "{ball}{topic}{? ({new})}") == "🎾one (1)"
-    env = {"WATERCOOLER_FORMAT": "{holder}"}
-    assert twins(repo, env=env) == "you"
     rows = twins(repo, "--rows", "3").splitlines()
     assert rows == ["🎾 you · one · 1 new", "Codex has the ball · two"]
     linked = twins(repo, "--links", "page")
@@ -384,8 +381,7 @@ def test_templates_rows_and_links(repo: Repo) -> None:
         ("auth", ("--rows=20", "--ascii"), {}, "[*] you - auth"),
         ("auth", ("--format={topic}!",), {"COLUMNS": "4"}, "aut…"),
         ("auth", ("--format=a\033b",), {}, "🎾 you · auth"),
-        ("auth", ("--format={ball}",), {"WATERCOOLER_FORMAT": "{topic}"}, "🎾"),
-        ("auth", ("--format", ""), {"WATERCOOLER_ASCII": "1"}, "[*] you - auth"),
+        ("auth", ("--format", "", "--ascii"), {}, "[*] you - auth"),
     ],
 )
 def test_what_the_script_leaves_to_its_twin(

@@ -196,7 +196,6 @@ def without_store(repo: Repo, state: str) -> Repo:
 
 
 STATES = ("loose", "packed", "local")
-PATIENT = {"WATERCOOLER_BRIEF_MS": "5000"}
 READING = (
     ("list",),
     ("read", "auth"),
@@ -230,7 +229,7 @@ def test_reading_adopts_what_is_fetched(
     repo.settled("new", "auth", "--title", "auth begins", "--to", "anyone")
     tip = repo.git("rev-parse", THREADS)
     other = without_store(repo, state)
-    done = other.ok(*words, env=PATIENT)
+    done = other.ok(*words)
     assert "auth" in done.out
     assert "wc init" not in done.err
     assert other.git("rev-parse", THREADS) == tip
@@ -279,7 +278,6 @@ def test_a_session_s_start_adopts(repo: Repo) -> None:
     slow.chmod(0o755)
     env = {
         "PATH": f"{slow.parent}:{os.environ['PATH']}",
-        "WATERCOOLER_BRIEF_MS": "1000",
     }
     assert "auth" in other.ok(*words, "session-start", feed=feed, env=env).out
     assert other.git("worktree", "list").count("\n") == 1

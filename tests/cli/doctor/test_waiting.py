@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -138,10 +138,10 @@ def forked(machine: Machine, tmp_path: Path) -> Repo:
     here.ok("new", "auth", "--title", "T", "--sync")
     here.ok("new", "calm", "--title", "T", "--sync")
     there.ok("sync")
-    how: dict[str, Any] = {"env": {"WATERCOOLER_PUSH": "off"}}
     for one, name in ((here, "Codex"), (there, "Cursor")):
-        one.settled("handoff", "auth", "--to", name, "--force", **how)
-        one.settled("ack", "calm", **how)
+        (one.store / "config.toml").write_text('[sync]\npush = "off"\n')
+        one.settled("handoff", "auth", "--to", name, "--force")
+        one.settled("ack", "calm")
     there.ok("sync")
     here.ok("sync")
     return here

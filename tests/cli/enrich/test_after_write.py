@@ -104,8 +104,7 @@ def test_a_summary_of_another_tool_stays(repo: Repo) -> None:
 
 def test_vectors_come_from_a_server_too(repo: Repo, server: ModelServer) -> None:
     pytest.importorskip("numpy")
-    repo.ok("config", "--global", "set", "meaning.endpoint", server.url)
-    repo.ok("config", "--global", "set", "meaning.model", "small")
+    repo.ok("config", "--global", "set", "meaning.endpoint", server.url, "small")
     env = BACKGROUND | {"WATERCOOLER_MEANING": "on"}
     repo.settled("new", "other", "--title", "Other")
     repo.ok("new", "login", "--title", "Log in", env=env)
@@ -120,7 +119,9 @@ def test_a_server_that_is_down_delays_nothing_and_is_asked_again(
     repo: Repo, server: ModelServer
 ) -> None:
     configure(repo, server)
-    repo.ok("config", "--global", "set", "summaries.endpoint", "http://127.0.0.1:9")
+    repo.ok(
+        "config", "--global", "set", "summaries.endpoint", "http://127.0.0.1:9", "m"
+    )
     layout = Layout(os.fspath(repo.store))
     write(repo, "new", "login", "--title", "Log in", "--body", LONG)
     assert eventually(lambda: "Log in" in branch_meta(repo))

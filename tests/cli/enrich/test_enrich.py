@@ -31,8 +31,7 @@ def server() -> Iterator[ModelServer]:
 
 
 def configure(repo: Repo, server: ModelServer) -> None:
-    repo.ok("config", "--global", "set", "summaries.endpoint", server.url)
-    repo.ok("config", "--global", "set", "summaries.model", "small")
+    repo.ok("config", "--global", "set", "summaries.endpoint", server.url, "small")
 
 
 def write(repo: Repo, *topics: str) -> None:
@@ -57,7 +56,7 @@ def test_without_a_server_nothing_is_sent_and_it_says_so(repo: Repo) -> None:
     assert "by its first sentences" in done.out
     assert repo.json("enrich")["parts"][0]["off"]
     repo.ok("config", "--global", "set", "summaries.endpoint", "http://localhost:1")
-    assert "no model (summaries.model)" in repo.ok("enrich").out
+    assert "names a server, but no model" in repo.ok("enrich").out
 
 
 def test_an_entry_is_summarised_once_and_committed(
@@ -68,7 +67,7 @@ def test_an_entry_is_summarised_once_and_committed(
     repo.ok("say", "retries", "--title", "Short", "--body", "Too short to pay for.")
     repo.ok("say", "retries", "--title", "Own", "--body", LONG, "--summary", "Mine.")
     before = repo.log("retries").read_bytes()
-    env = {"WATERCOOLER_SUMMARIES_KEY": "s3cret"}
+    env = {"WATERCOOLER_MODEL_KEY": "s3cret"}
     report = repo.json("enrich", "--summaries", env=env)["parts"]
     assert report == [
         {
@@ -138,17 +137,18 @@ def test_a_text_that_changed_is_summarised_again(
 def test_the_doctor_says_where_entries_go(repo: Repo, server: ModelServer) -> None:
     write(repo, "retries")
     assert "enrich" not in repo.ok("doctor").out
-    repo.ok("config", "--global", "set", "summaries.endpoint", "http://ai.example.org")
+    setting = ("config", "--global", "set", "summaries.endpoint")
+    repo.ok(*setting, "http://ai.example.org")
     said = repo.ok("doctor").out
-    assert "nothing is sent to be summarised: a model server is set, but no" in said
-    repo.ok("config", "--global", "set", "summaries.model", "small")
+    assert "nothing is sent to be summarised: summaries.endpoint names a serv" in said
+    repo.ok(*setting, "http://ai.example.org", "small")
     said = repo.ok("doctor").out
     assert (
         "what is written is sent to ai.example.org (not encrypted), without a key, to "
         "be summarised by small"
     ) in said
     configure(repo, server)
-    said = repo.ok("doctor", env={"WATERCOOLER_SUMMARIES_KEY": "s3cret"}).out
+    said = repo.ok("doctor", env={"WATERCOOLER_MODEL_KEY": "s3cret"}).out
     assert f"{server.host} (this machine), with the key in WATERCOOLER_" in said
     assert "s3cret" not in said
     assert server.asked == []
@@ -226,7 +226,7 @@ def test_a_server_that_refuses_ends_it(repo: Repo, server: ModelServer) -> None:
     ]
     done = repo.wc("enrich", "--json")
     assert done.code == 8
-    assert "WATERCOOLER_SUMMARIES_KEY" in done.err
+    assert "WATERCOOLER_MODEL_KEY" in done.err
     part = json.loads(done.out.splitlines()[0])["parts"][0]
     assert (part["done"], part["remaining"]) == (1, 1)
     assert "HTTP 401" in part["error"]

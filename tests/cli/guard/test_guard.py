@@ -11,13 +11,13 @@ import pytest
 
 from tests.contract.inprocess import Here
 from wc_cli.agents.briefing import dialects
+from wc_cli.run import ancestors
 from wc_core.base.layout import Layout
 from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Machine
 
-SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 PATCH = "*** Begin Patch\n*** Update File: auth.py\n@@\n-x\n+y\n*** End Patch"
 # How each client edits auth.py by a tool of its own, with what it sends.
 EDITS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -55,8 +55,9 @@ class Agent(NamedTuple):
         }
         fields |= {"agent_id": self.subagent} if self.subagent else {}
         words = ("brief", "--hook", event, "--client", self.client)
-        env = SLOWLY | ({"WATERCOOLER_GUARD": self.level} if self.level else {})
-        return self.repo.wc(*words, feed=json.dumps(fields).encode(), env=env)
+        if self.level:
+            self.repo.ok("config", "set", "claims.guard", self.level)
+        return self.repo.wc(*words, feed=json.dumps(fields).encode())
 
     def before(self) -> Done:
         """Before it edits auth.py."""
@@ -289,8 +290,9 @@ def test_a_claim_to_read_and_one_that_has_lapsed_guard_nothing(repo: Here) -> No
     review.ok("claim", "auth.py", "--mode", "read", "--as", "Aider")
     assert Agent(repo, "claude", "refuse").before().code == 0
     shell = subprocess.Popen(["sleep", "60"])
-    session = {"WATERCOOLER_SESSION_PID": str(shell.pid)}
-    review.ok("claim", "free.py", "--as", "Aider", env=session)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ancestors, "session_process", lambda _: shell.pid)
+        review.ok("claim", "free.py", "--as", "Aider")
     agent = Agent(repo, "claude", "refuse")
     arguments = {"file_path": str(repo.path / "free.py")}
     assert agent.hook("before-tool", "Write", **arguments).code == 20
@@ -341,7 +343,7 @@ def test_conflicts_are_reported_after_a_tool(repo: Here) -> None:
 def test_a_guard_that_fails(claimed: Here, failure: str, code: int) -> None:
     config = f'[claims]\nguard = "refuse"\nguard_failure = "{failure}"\n'
     (claimed.store / "config.toml").write_text(config)
-    broken = {"PATH": "/nowhere", "WATERCOOLER_BRIEF_MS": "60000"}
+    broken = {"PATH": "/nowhere"}
     fields = {
         "session_id": "s1",
         "cwd": str(claimed.path),
@@ -359,7 +361,7 @@ def test_a_guard_that_fails(claimed: Here, failure: str, code: int) -> None:
 @pytest.mark.parametrize("sent", [b"", b"[]", b"{", b'{"tool_input": 5}', b"\xff"])
 def test_whatever_is_sent_the_guard_stops_nobody(claimed: Here, sent: bytes) -> None:
     words = ("brief", "--hook", "before-tool", "--client", "claude")
-    done = claimed.wc(*words, feed=sent, env=SLOWLY)
+    done = claimed.wc(*words, feed=sent)
     assert (done.code, done.out, done.err) == (0, "", "")
 
 
@@ -375,9 +377,9 @@ def test_what_no_tool_is_named_by_is_a_failure(claimed: Here) -> None:
     (claimed.store / "config.toml").write_text(config)
     words = ("brief", "--hook", "before-tool", "--client", "claude")
     for sent in (b"", b"{", b'{"session_id": "s1"}'):
-        assert claimed.wc(*words, feed=sent, env=SLOWLY).code == 20
+        assert claimed.wc(*words, feed=sent).code == 20
     after = ("brief", "--hook", "after-tool", "--client", "claude")
-    assert claimed.wc(*after, feed=b"{", env=SLOWLY).code == 0
+    assert claimed.wc(*after, feed=b"{").code == 0
 
 
 @pytest.mark.parametrize("level", ["refuse", "advise"])
@@ -400,8 +402,8 @@ def test_a_guard_that_can_remember_nothing_refuses(claimed: Here) -> None:
 def test_an_edit_without_a_session_is_refused(claimed: Here) -> None:
     fields = {"tool_name": "Edit", "tool_input": {"file_path": "auth.py"}}
     words = ("brief", "--hook", "before-tool", "--client", "claude")
-    env = {**SLOWLY, "WATERCOOLER_GUARD": "refuse"}
-    done = claimed.wc(*words, feed=json.dumps(fields).encode(), env=env)
+    claimed.ok("config", "set", "claims.guard", "refuse")
+    done = claimed.wc(*words, feed=json.dumps(fields).encode())
     assert done.code == 20
     assert '"Aider@review (Pat)" has claimed "auth.py"' in done.err
 
@@ -430,5 +432,6 @@ def test_who_is_guarded_is_reported(claimed: Here) -> None:
     told = claimed.ok("claims").err
     assert "guarded (advise): Gemini CLI (its guard ran just now)\n" in told
     assert "advisory (advise): Codex (its guard has never run here" in told
-    off = claimed.ok("claims", env={"WATERCOOLER_GUARD": "off"}).err
+    claimed.ok("config", "set", "claims.guard", "off")
+    off = claimed.ok("claims").err
     assert "[claims] guard is off" in off

@@ -17,6 +17,7 @@ from tests.cli.claims.test_claims_between_clones import Clones
 from tests.contract.inprocess import Here
 from tests.observe.stores import Session
 from wc_cli.ledger.clock import now_ms
+from wc_cli.run import ancestors
 from wc_core.base.layout import Layout
 from wc_core.base.times import rfc3339
 
@@ -116,8 +117,9 @@ def test_it_ends_with_the_session(repo: Here) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", "input()"], stdin=subprocess.PIPE
     ) as holder:
-        env = {"WATERCOOLER_SESSION_PID": str(holder.pid)}
-        repo.ok("note", "x", "--scope", "src", *CODEX, env=env)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ancestors, "session_process", lambda _: holder.pid)
+            repo.ok("note", "x", "--scope", "src", *CODEX)
         assert len(rows(repo)) == 1
         holder.kill()
     assert texts(repo) == []

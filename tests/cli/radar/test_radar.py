@@ -418,7 +418,7 @@ def test_who_wrote_last_names_a_worktree(login: Here, review: Here) -> None:
         sent = {"session_id": "s", "cwd": str(review.path), "tool_name": tool}
         feed = json.dumps({**sent, "tool_input": {"file_path": path}}).encode()
         words = ("brief", "--hook", "after-tool", "--client", "codex")
-        review.ok(*words, feed=feed, env={"WATERCOOLER_BRIEF_MS": "60000"})
+        review.ok(*words, feed=feed)
         assert who() == expected
     review.ok("note", "tidying", env=claude)
     assert who() == "Claude Code@review"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Machine
 
-IN_BACKGROUND = {"WATERCOOLER_SYNC": "background", "WATERCOOLER_BRIEF_MS": "60000"}
+IN_BACKGROUND = {"WATERCOOLER_SYNC": "background"}
 AUTH = "def login(user):\n    a = 1\n    b = 2\n    c = 3\n    return a\n"
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 CLAUDE, CODEX, GEMINI = ("--as", "Claude"), ("--as", "Codex"), ("--as", "Gemini")
 ASK = ("ask", "login", "--to", "Codex", "--title", "Which hash?")
-SLOWLY = {"WATERCOOLER_BRIEF_MS": "60000"}
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def repo(machine: Machine) -> Here:
 
 def open_questions(repo: Here) -> list[str]:
     """The questions that the brief of Codex shows."""
-    questions = repo.json("brief", *CODEX, env=SLOWLY)["questions"]
+    questions = repo.json("brief", *CODEX)["questions"]
     return [question["title"] for question in questions]
 
 
@@ -53,14 +52,14 @@ def test_a_question_reaches_who_is_asked_and_moves_no_ball(
         *("question", "Codex"),
     )
     assert open_questions(repo) == ["Which hash?"]
-    brief = repo.ok("brief", *CODEX, env=SLOWLY).out
+    brief = repo.ok("brief", *CODEX).out
     assert 'login · "Claude Code (Pat)" asks you' in brief
     assert "  > Which hash?" in brief
     rows = {row["topic"]: row for row in repo.json("list", *CODEX)["threads"]}
     assert rows["login"]["asked_by"] == ["Claude Code (Pat)"]
     assert "(asks you: Claude Code) Log in" in repo.ok("list", *CODEX).out
     assert "asks you" not in repo.ok("list", *GEMINI).out
-    assert "asks you" not in repo.ok("brief", *GEMINI, env=SLOWLY).out
+    assert "asks you" not in repo.ok("brief", *GEMINI).out
 
 
 @pytest.mark.parametrize(
@@ -305,7 +304,7 @@ def test_a_prompt_says_once_that_an_agent_was_asked(repo: Here) -> None:
     def hook(event: str) -> str:
         sent = {"session_id": "s1", "cwd": str(repo.path)}
         words = ("brief", "--hook", event, "--client", "codex")
-        return repo.ok(*words, feed=json.dumps(sent).encode(), env=SLOWLY).out
+        return repo.ok(*words, feed=json.dumps(sent).encode()).out
 
     hook("session-start")
     repo.ok(*ASK, *CLAUDE)
@@ -318,10 +317,10 @@ def test_a_brief_of_many_questions_is_cut(repo: Here) -> None:
     for number in range(8):
         title = f"Question {number}?"
         repo.ok("ask", "login", "--to", "Codex", "--title", title, *CLAUDE)
-    out = repo.ok("brief", *CODEX, env=SLOWLY).out
+    out = repo.ok("brief", *CODEX).out
     assert out.count(" asks you") == 6
     assert "- and 2 more: wc list --open" in out
-    assert repo.json("brief", *CODEX, env=SLOWLY)["question_count"] == 8
+    assert repo.json("brief", *CODEX)["question_count"] == 8
 
 
 def test_lost_status_files_of_questions_are_repaired(repo: Here) -> None:

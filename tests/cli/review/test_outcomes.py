@@ -102,7 +102,7 @@ def test_a_review_begins_no_thread(here: Here) -> None:
 
 
 def test_after_too_many_rounds_a_person_should_look(here: Here) -> None:
-    here.ok("config", "set", "ball.bounces", "2")
+    (here.store / "config.toml").write_text("[ball]\nbounces = 2\n")
     words = ("done", "login", "--request-changes", "--title", "Not yet", *CRITIC)
     submit(here)
     assert "a person should look" not in here.ok(*words).err

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Done
 
-ON = {"WATERCOOLER_SYNC": "background", "WATERCOOLER_BRIEF_MS": "60000"}
+ON = {"WATERCOOLER_SYNC": "background"}
 TRACKED = f"refs/remotes/origin/{THREADS}"
 
 

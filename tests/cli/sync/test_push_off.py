@@ -26,10 +26,14 @@ def test_an_agent_sends_nothing_first_and_nothing_that_is_off(
     assert machine.git("for-each-ref", cwd=hub) == ""
     repo.ok("sync")
     had = machine.git("rev-parse", THREADS, cwd=hub)
-    off = {**agent, "WATERCOOLER_PUSH": "off"}
-    assert not repo.json("ack", "login", "--title", "x", "--sync", env=off)["pushed"]
+    (repo.store / "config.toml").write_text(OFF)
+    assert not repo.json("ack", "login", "--title", "x", "--sync", env=agent)["pushed"]
     assert machine.git("rev-parse", THREADS, cwd=hub) == had
+    (repo.store / "config.toml").write_text("")
     assert repo.json("ack", "login", "--title", "y", "--sync", env=agent)["pushed"]
+
+
+OFF = '[sync]\npush = "off"\n'
 
 
 @pytest.mark.parametrize("mode", ["inline", "background"])
@@ -39,14 +43,14 @@ def test_what_is_written_stays_here(machine: Machine, repo: Repo, mode: str) -> 
     repo.git("remote", "add", "origin", hub)
     repo.ok("new", "login", "--title", "Passkeys", "--as", "Codex", "--sync")
     had = machine.git("rev-parse", THREADS, cwd=hub)
-    off = {"WATERCOOLER_PUSH": "off", "WATERCOOLER_FETCH_EVERY": "1"}
+    (repo.store / "config.toml").write_text(f"{OFF}fetch_every = 1\n")
     if mode == "inline":
-        repo.settled("ack", "login", "--title", "Mine", "--as", "Codex", env=off)
+        repo.settled("ack", "login", "--title", "Mine", "--as", "Codex")
     else:
         repo.ok("ack", "login", "--title", "Mine", "--as", "Codex")
         (repo.store / ".local/sync.json").unlink()  # a fetch is due
-        env = {**machine.env, **off, "WATERCOOLER_SYNC": "background"}
+        env = {**machine.env, "WATERCOOLER_SYNC": "background"}
         background.exchange(str(repo.store), env)
         assert (repo.store / ".local/sync.json").exists()
     assert machine.git("rev-parse", THREADS, cwd=hub) == had
-    assert repo.json("sync", env=off)["went"] == {"login": 1}
+    assert repo.json("sync")["went"] == {"login": 1}

@@ -178,7 +178,7 @@ def test_a_text_too_long_to_render_is_shown_as_it_was_written() -> None:
     [
         ({"PAGER": "sh"}, "sh"),
         ({"PAGER": "sh", "GIT_PAGER": "sed -n p"}, "sed -n p"),
-        ({"PAGER": "sh", "WATERCOOLER_PAGER": "cat"}, ""),
+        ({"PAGER": "sh", "GIT_PAGER": "cat"}, ""),
         ({"PAGER": ""}, ""),
         ({"PAGER": "no-such-pager -x"}, ""),
     ],

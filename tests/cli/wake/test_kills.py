@@ -24,10 +24,9 @@ KILLED_AFTER = (0.2, 1.3)
 
 
 def test_a_waiter_killed_at_any_moment(agents: Agents) -> None:  # noqa: F811
-    agents.prefer("[wake]\nper_hour = 100000\n")
     agents.hook("session-start")
     chance = random.Random(7)
-    for number in range(amounts.rounds(2, 100)):
+    for number in range(amounts.rounds(2, 12)):
         client = agents.wait(stop_hook_active=True).sleeps()
         pid, topic = client.sleeper, f"t{number}"
         agents.pass_ball(topic, to=chance.choice((SEAT, ANY_SEAT)))

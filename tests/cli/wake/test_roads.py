@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.cli.carry.places import carry
 from tests.cli.claims.test_claims_between_clones import Clones
 from tests.cli.notify.receiver import Receiver
 from tests.cli.wake.test_waiting import Agents, until
@@ -60,7 +59,6 @@ def play(tmp_path: Path) -> Iterator[Play]:
     config = ("config", "--global", "set")
     pat.ok(*config, "notify.command", receiver.command)
     pat.ok(*config, "wake.from", "anyone")
-    pat.ok(*config, "--", "wake.carriers", "claude/*")
     # Balls from before that are nobody's news.
     pat.ok("sync", env=BACKGROUND)
     yield Play(clones, agents, receiver)
@@ -100,20 +98,7 @@ def fetch(play: Play) -> Iterator[None]:
     yield
     long_ago = time.time() - 3600
     os.utime(play.agents.layout.sync_state, (long_ago, long_ago))
-    play.pat.ok("list", env=BACKGROUND | {"WATERCOOLER_FETCH_EVERY": "1"})
-
-
-def harvest(play: Play) -> Iterator[None]:
-    """An agent's branch brings them."""
-    sam, branch = play.clones.sam, "claude/fix"
-    sam.git("switch", "-qc", branch)
-    for topic, holder in BALLS.items():
-        words = ("new", topic, "--title", "T", "--to", holder, *CODEX)
-        sam.ok(*words, env={"WATERCOOLER_SYNC": "off"})
-    carry(sam)
-    sam.git("push", "-q", "origin", branch)
-    yield
-    play.ok("sync")
+    play.pat.ok("list", env=BACKGROUND)
 
 
 def unblocked(play: Play) -> Iterator[None]:
@@ -139,7 +124,7 @@ def answered(play: Play) -> Iterator[None]:
         play.ok("say", topic, *words, *CODEX)
 
 
-ROADS = (write, sync, watch, fetch, harvest, unblocked, answered)
+ROADS = (write, sync, watch, fetch, unblocked, answered)
 
 
 @pytest.mark.parametrize("road", ROADS)

@@ -147,7 +147,7 @@ class Agents(NamedTuple):
     def hook(self, event: str, session: str = "s1", **fields: Any) -> str:
         words = ("brief", "--hook", event, "--client", "claude")
         feed = {"session_id": session, "cwd": str(self.folder)} | fields
-        env = {"CLAUDECODE": "1", "WATERCOOLER_BRIEF_MS": "20000"}
+        env = {"CLAUDECODE": "1"}
         return self.repo.ok(*words, feed=json.dumps(feed).encode(), env=env).out
 
     def prefer(self, text: str) -> None:

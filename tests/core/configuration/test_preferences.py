@@ -29,7 +29,6 @@ def test_where_they_are(tmp_path: Path) -> None:
     relative = {**home, "XDG_CONFIG_HOME": "x"}
     assert preferences.path_of(relative) == preferences.path_of(home)
     assert preferences.path_of({}) == ""
-    assert preferences.path_of({**home, "WATERCOOLER_PREFERENCES": "off"}) == ""
     for env in ({}, {"HOME": str(tmp_path)}):
         assert preferences.load(env) == NO_PREFERENCES
 
@@ -44,16 +43,15 @@ def test_a_variable_switches_off_searches_by_meaning(tmp_path: Path) -> None:
 
 
 def test_what_they_say(tmp_path: Path) -> None:
-    text = '[defaults]\nlist = "--open"\n'
+    text = '[notify]\ncommand = ["desktop", "say it"]\n'
     text += '[inbox]\nleave_out = "app"\nstatusline = true\n'
-    text += '[meaning]\nendpoint = "http://gpu:8080/v1"\nmodel = "bge-m3"\n'
+    text += '[meaning]\nendpoint = ["http://gpu:8080/v1", "bge-m3"]\n'
     found = loaded(tmp_path, text)
-    assert found.defaults == {"list": ("--open",)}
+    assert found.notify_commands == ("desktop", "say it")
     assert found.left_out == ("app",)
     assert found.shows_elsewhere
     assert found.by_meaning
-    assert found.meaning_endpoint == "http://gpu:8080/v1"
-    assert (found.meaning_model, found.meaning_dimensions) == ("bge-m3", 0)
+    assert found.meaning_endpoint == ("http://gpu:8080/v1", "bge-m3")
     assert found.problem == ""
 
 
@@ -63,9 +61,12 @@ def test_what_they_say(tmp_path: Path) -> None:
         "[inbox",
         "inbox = 1",
         "[wake]\npatience = 0\n",
-        "[defaults]\nlist = [1]\n",
+        "[notify]\ncommand = [1]\n",
         "[inbox]\nleave_out = true\n",
         '[meaning]\nendpoint = "gpu:8080"\n',
+        '[meaning]\nendpoint = ["http://gpu:8080", "a", "b"]\n',
+        '[meaning]\nendpoint = ["off", "a"]\n',
+        '[summaries]\nendpoint = "off"\n',
     ],
 )
 def test_a_file_that_cannot_be_used_counts_for_nothing(
@@ -81,7 +82,8 @@ def test_what_is_not_known_takes_nothing_else_with_it(tmp_path: Path) -> None:
     text += '[quiet]\nhours = "22:00-8:00"\n[notify]\ncontent = true\n'
     choices = loaded(tmp_path, text)
     assert choices.run_minutes == 5
-    assert choices.ignored == ("theme", "ball", "run.agents", "quiet", "notify.content")
+    former = ("run.minutes", "run.agents", "quiet", "notify.content")
+    assert choices.ignored == ("theme", "ball", *former)
     assert choices.problem == ""
 
 
@@ -91,3 +93,54 @@ def test_a_command_for_the_cloud_is_no_command_of_an_agent(tmp_path: Path) -> No
     assert dict(choices.run_commands) == {"codex": ("c",)}
     former = ("environment", "cloud_minutes", "codex-cloud", "codex-diff")
     assert choices.ignored == tuple(f"run.{name}" for name in former)
+
+
+@pytest.mark.parametrize(
+    ("text", "by_meaning"),
+    [
+        ('endpoint = "off"', False),
+        ('endpoint = "local"', True),
+        ("enabled = false", False),
+        ('enabled = true\nendpoint = "off"', False),
+        ("enabled = 1", True),
+    ],
+)
+def test_whether_searches_use_meaning(
+    tmp_path: Path, text: str, *, by_meaning: bool
+) -> None:
+    chosen = loaded(tmp_path, f"[meaning]\n{text}\n")
+    assert (chosen.by_meaning, chosen.meaning_endpoint.address) == (by_meaning, "")
+    assert chosen.problem == ""
+
+
+def test_keys_that_went_start_nothing_and_still_restrict(tmp_path: Path) -> None:
+    text = '[wake]\nper_hour = 0\ncarriers = "*"\n[run]\nminutes = 3\n'
+    text += 'worktrees = "../x"\n[summaries]\nendpoint = "http://a"\nmodel = "m"\n'
+    text += '[defaults]\nlist = "--open"\n[notify]\ntargets = "desktop"\n'
+    text += '[meaning]\nendpoint = "http://a"\nmodel = "m"\ndimensions = 5\n'
+    chosen = loaded(tmp_path, text)
+    assert (chosen.wakes_per_hour, chosen.run_minutes) == (0, 3)
+    assert chosen.summaries_endpoint == ("http://a", "")
+    assert chosen.meaning_endpoint == ("http://a", "")
+    assert (chosen.notify_commands, chosen.former_targets) == ((), ("desktop",))
+    assert not chosen.run_commands
+    assert chosen.ignored == (
+        *("wake.per_hour", "wake.carriers", "run.minutes", "run.worktrees"),
+        *("summaries.model", "defaults", "notify.targets"),
+        *("meaning.model", "meaning.dimensions"),
+    )
+
+
+def test_a_higher_number_than_before_has_no_effect(tmp_path: Path) -> None:
+    chosen = loaded(tmp_path, "[wake]\nper_hour = 500\n[run]\nminutes = 600\n")
+    assert (chosen.wakes_per_hour, chosen.run_minutes) == (12, 60)
+
+
+def test_nothing_is_sent_while_an_unknown_variable_says_off(tmp_path: Path) -> None:
+    text = '[summaries]\nendpoint = ["http://a", "m"]\n'
+    loaded(tmp_path, f'{text}[meaning]\nendpoint = ["http://a", "m"]\n')
+    home = {"HOME": str(tmp_path)}
+    assert preferences.load(home).summaries_endpoint.model
+    chosen = preferences.load({**home, "WATERCOOLER_PREFERENCES": "off"})
+    assert (chosen.summaries_endpoint, chosen.meaning_endpoint) == (("", ""), ("", ""))
+    assert not chosen.by_meaning

@@ -9,6 +9,7 @@ import pytest
 
 from tests.core.meaning.vectors import write_file
 from wc_core.base.layout import Layout
+from wc_core.ledger.configuration.keys import ModelServer
 from wc_core.ledger.configuration.preferences import NO_PREFERENCES
 from wc_core.reading.meaning import models
 from wc_core.reading.meaning.models import LOCAL, Model
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SERVER = NO_PREFERENCES._replace(
-    meaning_endpoint="http://localhost:11434", meaning_model="nomic-embed-text"
+    meaning_endpoint=ModelServer("http://localhost:11434", "nomic-embed-text")
 )
 
 
@@ -48,17 +49,18 @@ def test_the_one_on_this_machine_needs_nothing_but_the_extra(
 
 def test_a_server_is_asked_only_if_it_is_named(installed: set[str]) -> None:
     installed -= {"tokenizers", "wordllama"}
-    model = models.chosen(SERVER._replace(meaning_dimensions=768)).model
-    assert model == Model("nomic-embed-text", 768, "http://localhost:11434")
+    model = models.chosen(SERVER).model
+    assert model == Model("nomic-embed-text", 0, "http://localhost:11434")
     assert not model.is_local
     assert "http://localhost:11434" in model.label
-    assert models.chosen(SERVER._replace(meaning_model="")).model is None
+    without = SERVER._replace(meaning_endpoint=ModelServer("http://localhost:11434"))
+    assert "but no model" in models.chosen(without).reason
 
 
 def test_it_can_be_switched_off(installed: set[str]) -> None:
     assert installed
     choice = models.chosen(SERVER._replace(by_meaning=False))
-    assert choice == (None, "they are switched off (meaning.enabled)")
+    assert choice == (None, "they are switched off (meaning.endpoint)")
 
 
 def test_preferences_that_cannot_be_read_may_have_switched_it_off(

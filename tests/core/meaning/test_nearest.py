@@ -64,7 +64,7 @@ def a_meaning(
     if server:
         path = Path(home, ".config/watercooler/config.toml")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'[meaning]\nendpoint = "{server}"\nmodel = "small"\n')
+        path.write_text(f'[meaning]\nendpoint = ["{server}", "small"]\n')
     note = ([] if noted is None else noted).append
     return Meaning(reader, lambda topics: thread_keys(reader.layout, topics), env, note)
 

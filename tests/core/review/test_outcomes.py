@@ -180,5 +180,4 @@ def test_too_many_rounds_are_as_many_as_the_ball_may_bounce() -> None:
     state = folded(CHANGES_REQUESTED, CHANGES_REQUESTED)
     assert outcomes.has_too_many_rounds(state, Settings(bounces=2))
     assert not outcomes.has_too_many_rounds(state, Settings(bounces=3))
-    assert not outcomes.has_too_many_rounds(state, Settings(bounces=0))
     assert "2 times between" in outcomes.rounds_text(state)

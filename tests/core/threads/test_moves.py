@@ -644,7 +644,6 @@ def test_a_ball_that_bounces_is_noticed_once() -> None:
     assert OTHER in note
     assert "wc done t" in note
     assert "wc handoff t --to NAME" in note
-    assert not bounce_note(ASKED, Settings(bounces=0))
     longer = ASKED._replace(bounces=3, passes=(*ASKED.passes, Pass(THIRD, ME)))
     assert f"between {ME} and {THIRD};" in bounce_note(longer, settings)
 

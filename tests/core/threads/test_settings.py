@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import json_values, relaxed
 from wc_core.base.names import SPELLINGS, Name
-from wc_core.ledger.configuration.keys import ENFORCE, WATCH
+from wc_core.ledger.configuration.keys import BOUNCES, ENFORCE
 from wc_core.ledger.threads.settings import SYNC, Settings, load
 
 if TYPE_CHECKING:
@@ -145,9 +145,22 @@ def test_an_older_file_names_agents(tmp_path: Path) -> None:
     assert loaded.directory.canonical(Name("cx")) == Name("Codex")
 
 
-def test_how_long_a_claim_lasts(tmp_path: Path) -> None:
-    assert settings(tmp_path).claim_ttl == 900
-    assert settings(tmp_path, config_toml="[claims]\nttl = 120").claim_ttl == 120
+@pytest.mark.parametrize(
+    ("text", "bounces", "neighbor"),
+    [
+        ("", BOUNCES, "advise"),
+        ("[ball]\nbounces = 2\n[claims]\nneighbor = 'block'\n", 2, "block"),
+        ("[ball]\nbounces = 0\n[claims]\nneighbor = 'readonly'\n", 6, "readonly"),
+        ("[ball]\nbounces = 7\n[claims]\nneighbor = 1\n", BOUNCES, "advise"),
+        ("[ball]\nbounces = 'x'\n[claims]\nttl = 'x'\n", BOUNCES, "advise"),
+    ],
+)
+def test_keys_that_went_still_restrict(
+    tmp_path: Path, text: str, bounces: int, neighbor: str
+) -> None:
+    loaded = settings(tmp_path, config_toml=text)
+    assert (loaded.bounces, loaded.neighbor, loaded.damage) == (bounces, neighbor, None)
+    assert ("config.toml: ball.bounces" in loaded.ignored) == bool(text)
 
 
 @pytest.mark.parametrize("value", ENFORCE)
@@ -165,12 +178,7 @@ def test_the_ball_policy_is_one_of_three(tmp_path: Path, value: str) -> None:
         "ball = 1",
         '[identity]\nseats = "on"',
         "[identity]\nseats = false",
-        '[claims]\nttl = "15m"',
-        "[claims]\nttl = 9",
         "claims = 1",
-        '[observe]\nwatch = "yes"',
-        "[observe]\nwatch = true",
-        "observe = 1",
         "counterparts = []",
         "[counterparts]\nCodex = 1",
         "[counterparts]\nCodex = [1]",
@@ -288,9 +296,15 @@ def test_the_environment_decides_when_to_commit(
     assert load(str(tmp_path), {"WATERCOOLER_SYNC": value}).sync == sync
 
 
-@pytest.mark.parametrize("value", WATCH)
-def test_watching_is_set_for_all_and_by_each(tmp_path: Path, value: str) -> None:
-    found = settings(tmp_path, config_toml=f'[observe]\nwatch = "{value}"')
-    assert (found.watch, found.damage) == (value, None)
-    for said, meant in (("on", "on"), ("off", "off"), ("maybe", value), ("", value)):
-        assert load(str(tmp_path), {"WATERCOOLER_WATCH": said}).watch == meant
+@pytest.mark.parametrize("value", ["off", "ask", "0"])
+def test_what_an_unknown_variable_switched_off_stays_off(
+    tmp_path: Path, value: str
+) -> None:
+    loaded = load(str(tmp_path), {"WATERCOOLER_NEVER_HEARD": value})
+    assert (loaded.push, loaded.fetch_every, loaded.carry) == (False, 0, "off")
+    for env in ({"WATERCOOLER_NEVER_HEARD": "5"}, {"OTHER": value}, {}):
+        assert load(str(tmp_path), env) == Settings()
+
+
+def test_an_unknown_variable_that_refused_still_does(tmp_path: Path) -> None:
+    assert load(str(tmp_path), {"WATERCOOLER_NEVER": "refuse"}).guard == "refuse"

@@ -52,7 +52,7 @@ def test_a_server_is_asked_if_the_person_names_it(
     with ModelServer() as server:
         path = tmp_path / "home/.config/watercooler/config.toml"
         path.parent.mkdir(parents=True)
-        path.write_text(f'[meaning]\nendpoint = "{server.url}"\nmodel = "small"\n')
+        path.write_text(f'[meaning]\nendpoint = ["{server.url}", "small"]\n')
         assert (
             "have no vectors" in asking.json("search_threads", query=QUERY)["by_words"]
         )

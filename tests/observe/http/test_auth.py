@@ -76,10 +76,12 @@ def server(
     folder = tmp_path_factory.mktemp("auth")
     store = Store(folder / ".watercooler")
     store.thread("plan", store.give("plan", "Claude Code (Alex)"))
+    tokens = folder / "tokens"
+    tokens.write_text(STATIC)
     env = {"HOME": str(folder / "home"), "USER": "pat"}
     with serving(
         folder,
-        env | {"WATERCOOLER_HTTP_TOKEN": STATIC},
+        env | {"WATERCOOLER_HTTP_TOKEN_FILE": str(tokens)},
         *("--auth", "token"),
         *("--auth", "github", "--github-api", identities.address),
         *("--github-login", "alex", "--github-org", "late", "--github-org", "acme"),
@@ -219,14 +221,14 @@ def test_a_signed_token_has_to_be_right_in_everything(keys: RSAKeyPair) -> None:
         told = Jwt(
             f"{nobody.address}/keys", "", ISSUER, AUDIENCE, "RS256", name_claim="sub"
         )
-        unreachable = token_verifier(Auth(jwt=told), {})
+        unreachable = token_verifier(Auth(jwt=told))
         assert unreachable is not None
         assert asyncio.run(unreachable.verify_token(signed(keys))) is None
     public = jwk.import_key(keys.public_key, "RSA").as_dict(private=False)
     shown = {"keys": [public | {"kid": "one"}]}
     with standing_in(lambda _path, _token: (200, shown)) as issuer:
         told = told._replace(jwks=f"{issuer.address}/keys")
-        verifier = token_verifier(Auth(jwt=told), {})
+        verifier = token_verifier(Auth(jwt=told))
         assert verifier is not None
         found = asyncio.run(verifier.verify_token(signed(keys)))
         assert found is not None
@@ -241,7 +243,7 @@ def test_a_key_may_be_given_and_the_name_be_another_claim(
     file = tmp_path / "key.pem"
     file.write_text(keys.public_key)
     told = Jwt("", str(file), ISSUER, AUDIENCE, "RS256", name_claim="email")
-    verifier = token_verifier(Auth(jwt=told), {})
+    verifier = token_verifier(Auth(jwt=told))
     assert verifier is not None
     mail = {"email": "alex@example.org"}
     found = asyncio.run(verifier.verify_token(signed(keys, additional_claims=mail)))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEY_PAIR = RSAKeyPair.generate()
 RSA_KEY = KEY_PAIR.public_key
 TOKEN = "a-token-0123456789-a-token"
-ENV = {"WATERCOOLER_HTTP_TOKEN": TOKEN}
+ENV = {"WATERCOOLER_HTTP_TOKEN_FILE": "x"}
 GITHUB = ["--auth", "github", "--github-login", "alex"]
 ISSUED = ["--jwt-issuer", "https://id.example.org", "--jwt-audience", "wc"]
 KEYS = ["--jwt-jwks", "https://id.example.org/keys"]
@@ -94,7 +94,7 @@ def test_every_option_is_read(tmp_path: Path) -> None:
         (["--allow-origin", "*"], "--allow-origin"),
         (["--allow-origin", "example.org"], "--allow-origin"),
         (["--auth", "none"], "--auth"),
-        (["--auth", "token"], "WATERCOOLER_HTTP_TOKEN"),
+        (["--auth", "token"], "WATERCOOLER_HTTP_TOKEN_FILE"),
         (["--token-file", "x"], "without --auth token"),
         (GITHUB[2:], "without --auth github"),
         (KEYS, "without --auth jwt"),
@@ -172,7 +172,7 @@ def test_tokens_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> Non
     file.write_text(text)
     options = read("--auth", "token", "--token-file", str(file))
     with pytest.raises(InvalidInputError) as caught:
-        token_verifier(options.auth, {})
+        token_verifier(options.auth)
     assert said in caught.value.message
     assert "pass" not in caught.value.message
 
@@ -216,7 +216,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None) -> Non
         ["--auth", "jwt", "--jwt-public-key", str(file), *ISSUED],
     ):
         with pytest.raises(WcError, match=str(file)):
-            token_verifier(read(*words).auth, {})
+            token_verifier(read(*words).auth)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_a_file_without_the_key_is_refused(
     words = ["--jwt-public-key", str(file), *ISSUED, "--jwt-algorithm", algorithm]
     options = read("--auth", "jwt", *words)
     with pytest.raises(InvalidInputError, match="no public key"):
-        token_verifier(options.auth, {})
+        token_verifier(options.auth)
 
 
 def test_a_refusal_is_explained_in_words(tmp_path: Path, env: dict[str, str]) -> None:

@@ -125,7 +125,7 @@ def test_a_session_is_of_no_use_to_another_caller(server: Served) -> None:
 
 @pytest.mark.parametrize(
     "preferences",
-    ["not = [", '[meaning]\nendpoint = "http://127.0.0.1:9/models"\nmodel = "m"\n'],
+    ["not = [", '[meaning]\nendpoint = ["http://127.0.0.1:9/models", "m"]\n'],
     ids=["a-damaged-file", "a-server-that-is-away"],
 )
 def test_callers_do_not_learn_what_the_server_prefers(

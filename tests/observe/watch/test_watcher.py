@@ -66,17 +66,15 @@ class Told:
 @contextmanager
 def watching(
     *folders: Path,
-    mode: str = "auto",
     clock: Callable[[], Moment] = now,
 ) -> Iterator[tuple[Told, Watcher]]:
     """A watcher that has begun."""
     told = Told()
     paths = [str(one) for one in folders]
-    watcher = Watcher(paths, told, mode=mode, clock=clock)
+    watcher = Watcher(paths, told, clock=clock)
     watcher.start()
     try:
-        if mode != "off":
-            told.looked()
+        told.looked()
         yield told, watcher
     finally:
         watcher.stop()
@@ -339,14 +337,6 @@ def test_it_may_be_stopped_by_what_it_tells(root: Path) -> None:
     assert done.wait(SECONDS)
     watcher.stop()
     assert watcher.state == OFF
-
-
-def test_turned_off_it_does_nothing(root: Path) -> None:
-    before = threading.active_count()
-    with watching(root, mode="off") as (told, watcher):
-        assert threading.active_count() == before
-        assert watcher.state == OFF
-        assert told.all == []
 
 
 def test_the_kernel_is_asked_through_one_private_name_that_is_still_there(

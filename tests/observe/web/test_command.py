@@ -71,7 +71,7 @@ def test_it_serves_tells_and_leaves(
         with stream(client, page.url) as events:
             assert [next(events), next(events)] == [
                 "event: ready",
-                'data: {"live": true}',
+                "data: {}",
             ]
             store.append("plan", store.entry("plan"))
             assert next(events) == "event: changed"
@@ -111,17 +111,15 @@ def test_where_no_port_is_named_any_will_do_and_streams_are_limited(
         with contextlib.suppress(OSError):  # someone else has it: as good
             taken.bind(("127.0.0.1", options.PORT))
             taken.listen()
-        unwatched = env | {"WATERCOOLER_WATCH": "off"}
-        page = streams.enter_context(serving(store.root.parent, unwatched))
+        page = streams.enter_context(serving(store.root.parent, env))
         assert page.port != options.PORT
-        # Nobody is told where nothing is watched; who asks is answered.
         limits = httpx2.Limits(max_connections=MAX_STREAMS + 5)
         client = streams.enter_context(
             httpx2.Client(verify=False, trust_env=False, timeout=20, limits=limits)
         )
         for _ in range(MAX_STREAMS):
             events = streams.enter_context(stream(client, page.url))
-            assert [next(events), next(events)][1] == 'data: {"live": false}'
+            assert [next(events), next(events)][1] == "data: {}"
         answer = client.get(f"{page.url}events")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
         assert client.get(page.url).status_code == 200

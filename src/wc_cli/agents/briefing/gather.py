@@ -10,7 +10,6 @@ from wc_cli.ledger.store import pending
 from wc_core.base.files import keeping_folders
 from wc_core.base.layout import NOTES, Layout
 from wc_core.base.phrases import counted
-from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple
 from wc_core.lookup.index import decisions as recent
 
@@ -25,22 +24,15 @@ if TYPE_CHECKING:
     from wc_core.reading.views.conflicts import Conflict
     from wc_core.reading.views.notes import Overlap
 
-# Time limit of a brief in milliseconds. It shows what was gathered by then.
-LIMIT_MS = 200
-_MAX_DIGITS = 6
+# What a brief may take of the processor, so that a busy machine costs no part of it,
+# and how long it may take at most. It shows what was gathered by then.
+OWN_SECONDS, MOST_SECONDS = 0.2, 2.0
 
 
-def limit_ms(context: Context) -> int:
-    """Return the time limit of a brief, from the environment."""
-    configured = context.env.get("WATERCOOLER_BRIEF_MS", "")
-    limit = whole_number(configured, _MAX_DIGITS)
-    return LIMIT_MS if limit is None else limit
-
-
-def deadline(context: Context) -> Callable[[], bool]:
+def deadline() -> Callable[[], bool]:
     """Return a function that returns whether that time, counted from now, is over."""
-    end = time.monotonic() + limit_ms(context) / 1000
-    return lambda: time.monotonic() > end
+    own, end = time.process_time() + OWN_SECONDS, time.monotonic() + MOST_SECONDS
+    return lambda: time.process_time() > own or time.monotonic() > end
 
 
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:

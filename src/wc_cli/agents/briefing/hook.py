@@ -14,7 +14,7 @@ import time
 
 from wc_cli.agents.briefing import dialects, editnews, sessions
 from wc_cli.agents.briefing.dialects import PROMPT, START
-from wc_cli.agents.briefing.gather import deadline, gather_brief, limit_ms
+from wc_cli.agents.briefing.gather import MOST_SECONDS, deadline, gather_brief
 from wc_cli.agents.briefing.sessionnews import (
     SessionView,
     prompt_news,
@@ -56,8 +56,7 @@ if TYPE_CHECKING:
 
 # Output is printed last, so that a timeout never cuts it in half.
 _GRACE = 1.25
-# The guard may ask git which files changed; clients wait for 5 seconds.
-_TOOL_SECONDS = 2.0
+_INPUT_SECONDS = 0.2
 # A timer of 0 would mean no limit.
 _AT_ONCE = 1e-6
 MAX_BYTES = 1 << 20
@@ -80,13 +79,13 @@ def answer_hook(context: Context, options: HookOptions) -> None:
         remark(f"wc: {options.hook!r} is not an event; one of: {', '.join(events)}")
         return
     options.client = dialects.client_of_hook(options.client, context.env)
-    hook_input, seconds, reply = dialects.HookInput(), limit_ms(context) / 1000, ""
+    hook_input, reply = dialects.HookInput(), ""
     is_tool = options.hook in dialects.TOOL_EVENTS
-    if is_tool:
-        seconds = max(seconds, _TOOL_SECONDS)
+    # A client that keeps its pipe open waits for all of it.
+    seconds = MOST_SECONDS if is_tool else _INPUT_SECONDS
     limit = _MAX_TOOL_BYTES if is_tool else MAX_BYTES
     try:
-        with _within(seconds * _GRACE):
+        with _within(MOST_SECONDS * _GRACE):
             hook_input = dialects.parse_input(read_input(seconds, limit))
             session = session_context(context, options, hook_input)
             reply = _reply(session, options, hook_input)
@@ -103,7 +102,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     if not hook_input.session:
         return
     try:
-        with _within(seconds * _GRACE):
+        with _within(MOST_SECONDS * _GRACE):
             # Last, because it would slow this process down.
             if _may_follow_edits(options.hook, hook_input):
                 editnews.start_radar(session, may_fork=context.owns_process)
@@ -197,7 +196,7 @@ def _reply(
             _adopt(context)
         except NotFoundError as error:
             return one_line(f"Watercooler: {error.message}. {error.hint}")
-    late = deadline(context)
+    late = deadline()
     if not context.place.exists:
         if options.hook == PROMPT and hook_input.session:
             note_turn(context, options.client, hook_input.session)
@@ -330,8 +329,8 @@ def _name_of_command(context: Context, client: str) -> Iterator[Callable[[], str
     lookup runs during the block."""
     from wc_cli.agents.briefing import shellnames  # 1 ms, only when a session starts
 
-    # Half of the time: a slow shell must not cost the brief.
-    until = time.monotonic() + limit_ms(context) / 2000
+    # A slow shell must not cost the brief.
+    until = time.monotonic() + MOST_SECONDS / 4
     asks = dialects.dialect_of(client).login_shell
     shell = shellnames.start_login_shell(context.env) if asks else None
     try:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.proposals import Draft
 
 _LOCK_SECONDS = 5.0
+_CHECK_SECONDS = 3600.0
 # How often a branch is built again because the one it lands on has moved.
 _MAX_TURNS = 3
 LANDED, FAILED, SKIPPED = "landed", "failed", "skipped"
@@ -88,14 +89,6 @@ class LandingResult(NamedTuple):
     ball: str = ""
     paths: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-class LandingCheck(NamedTuple):
-    """What has to succeed before a branch lands: a ``command``, which a person has
-    approved (empty: nothing), within so many ``seconds``."""
-
-    command: str = ""
-    seconds: float = 0.0
 
 
 class LandingStart(NamedTuple):
@@ -169,7 +162,7 @@ class Lander:
     # --- landing ------------------------------------------------------------------
 
     def land_all(
-        self, choices: Sequence[LandingChoice], check: LandingCheck
+        self, choices: Sequence[LandingChoice], check: str
     ) -> Iterator[LandingResult]:
         """Land branches in this order; one that fails is skipped with everything that
         waits for it. Ends early if nothing more can land, for example because nothing
@@ -195,7 +188,7 @@ class Lander:
                 failed.add(choice.topic)
             yield result
 
-    def land(self, choice: LandingChoice, check: LandingCheck) -> LandingResult:
+    def land(self, choice: LandingChoice, check: str) -> LandingResult:
         """Land one branch. Raises a WcError if that is not possible now; then its
         thread and the branches are as they were."""
         self.base.check_free()
@@ -209,7 +202,7 @@ class Lander:
                     raise
         raise AssertionError
 
-    def _land(self, choice: LandingChoice, check: LandingCheck) -> LandingResult:
+    def _land(self, choice: LandingChoice, check: str) -> LandingResult:
         start = self._start()
         base = start.onto
         builder = builder_on(
@@ -225,8 +218,8 @@ class Lander:
                 return self._give_back_conflict(choice, base, built, at)
         is_there = built.commit == base  # another machine has landed it
         checked = ""
-        if check.command and not is_there:
-            result = self._place.check(built.commit, check.command, check.seconds)
+        if check and not is_there:
+            result = self._place.check(built.commit, check, _CHECK_SECONDS)
             if (changed := self._changed(choice)) is not None:
                 return changed
             if not result.is_passed:
@@ -234,10 +227,10 @@ class Lander:
                     self.base.name, base, choice.commit, checked=True
                 )
                 written = returning.check_text(
-                    landing, choice.row.branch, check.command, result
+                    landing, choice.row.branch, check, result
                 )
                 return self._give_back(choice, landing, written, ())
-            checked = returning.passed_text(check.command, result)
+            checked = returning.passed_text(check, result)
         self.base.check_free()
         record = self._record(choice, built, start, checked)
         try:

@@ -187,12 +187,11 @@ class Chooser:
         return candidate._replace(command=command, place=place)
 
     def _thread_obstacles(self, state: State, row: ThreadRow) -> Iterator[str]:
-        limit = self.context.settings.bounces
         if row.waits:
             yield row.waits_text
         if state.status == BLOCKED:
             yield "it is BLOCKED"
-        if 0 < limit <= state.bounces:
+        if state.bounces >= self.context.settings.bounces:
             yield f"it went back and forth {state.bounces} times without progress"
         directory = self.context.settings.directory
         for question in state.questions:
@@ -310,7 +309,6 @@ class Chooser:
             self._places[agent] = Places(
                 repository,
                 self.context.env,
-                self.own.run_worktrees,
                 self.request.start,
                 seats_of,
             )

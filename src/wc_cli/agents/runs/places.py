@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 # A worktree of a large repository takes its time.
 _ADD_SECONDS = 600.0
 _MAX_FILES = 3
-_TOPIC = "{topic}"
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall", *OWN_FILES)
 # How many processes of git look at worktrees at the same time.
 _MAX_GITS = 8
@@ -56,21 +55,19 @@ class RunPlace(NamedTuple):
 
 
 class Places:
-    """The worktrees of a repository, as they are when first needed. ``pattern`` is
-    where new ones are made, ``start`` the branch from which (empty: the base branch),
+    """The worktrees of a repository, as they are when first needed. New ones are made
+    beside the main one, from the branch ``start`` (empty: the base branch).
     ``seats_of`` returns the names of an agent's seat in a folder."""
 
     def __init__(
         self,
         repository: Repository,
         env: Mapping[str, str],
-        pattern: str,
         start: str,
         seats_of: Callable[[str], tuple[str, ...]],
     ) -> None:
         self.repository = repository
         self.env = env
-        self._pattern = pattern
         self._start = start
         self._seats_of = seats_of
         trees = worktrees.worktrees(repository, env)
@@ -161,34 +158,13 @@ class Places:
 
     def _new_path(self, name: str) -> str:
         """Return the path of a new worktree for a thread. Raises ConflictError."""
-        if _TOPIC not in self._pattern:
-            raise ConflictError(
-                f"run.worktrees has no {_TOPIC}: all would be at "
-                f"{one_line(self._pattern)}.",
-                "Name the topic in it: wc config --global set run.worktrees "
-                f"'{self._pattern}-{_TOPIC}'",
-            )
         top = self.main.path if self.main is not None else self.repository.common
-        path = self._pattern.replace("{repo}", self.repository.name)
-        path = os.path.expanduser(path.replace(_TOPIC, name))
-        beside = self._outermost(top)
-        resolved = os.path.normpath(os.path.join(top, path))
-        if beside != top and not resolved.startswith(f"{top}/"):
-            in_outer = resolved.startswith(f"{beside}/") and not os.path.isabs(path)
-            resolved = os.path.join(beside, path) if in_outer else resolved
-        path = os.path.normpath(resolved)
+        beside = os.path.dirname(self._outermost(top))
+        path = os.path.join(beside, f"{self.repository.name}-wt-{name}")
         if os.path.lexists(path):
             raise ConflictError(
                 f"{one_line(path)} is in the way of a worktree for {one_line(name)}.",
-                "Move it away, or choose another place: "
-                "wc config --global set run.worktrees …",
-            )
-        is_inside = self.main is not None and path.startswith(f"{top}/")
-        if is_inside and not self._says("check-ignore", "--", path):
-            raise ConflictError(
-                f"{one_line(path)} would be in the main worktree, and is not ignored.",
-                "Add it to .gitignore, or choose another place: "
-                "wc config --global set run.worktrees …",
+                f"Move it away, or make one: git worktree add … {quoted(name)}",
             )
         return path
 

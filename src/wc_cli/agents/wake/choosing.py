@@ -125,8 +125,8 @@ def _came_since(waiter: Waiter, names: set[str]) -> set[str]:
 def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
     """Return whether a ball goes back and forth without progress: that needs a
     person."""
-    limit, state = context.settings.bounces, _state(reader, held)
-    return state is not None and 0 < limit <= state.bounces
+    state = _state(reader, held)
+    return state is not None and state.bounces >= context.settings.bounces
 
 
 def _allowed(
@@ -135,8 +135,7 @@ def _allowed(
     """Yield what has arrived and may wake the agent, marked if the sender is a
     stranger."""
     viewer = context.viewer
-    allowed = (person.wake_from, person.wake_carriers)
-    waking = senders.Waking(reader, viewer, *allowed)
+    waking = senders.Waking(reader, viewer, person.wake_from)
     for arrival in arrived:
         try:
             thread = reader.thread(arrival.held.topic)

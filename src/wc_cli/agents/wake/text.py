@@ -59,7 +59,7 @@ def _section(context: Context, balls: Sequence[HeldBall]) -> BriefSection:
         context.settings,
         surroundings(reader.layout, context.place.repository, viewer),
         now_ms(),
-        gather.deadline(context),
+        gather.deadline(),
     )
     items = (item_of(query, held) for held in balls[:_MOST])
     return BriefSection(tuple(item for item in items if item), len(balls))

@@ -114,7 +114,7 @@ def _enrich(
 
 def _has_model(env: Mapping[str, str]) -> bool:
     personal = preferences.load(env)
-    return bool(personal.summaries_endpoint or models.chosen(personal).model)
+    return bool(personal.summaries_endpoint.address or models.chosen(personal).model)
 
 
 def _waiting_file(layout: Layout, topic: str) -> str:

@@ -17,7 +17,7 @@ from wc_cli.ledger.store import durable
 from wc_cli.ledger.store.upkeep import Upkeep
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.modelserver import endpoint as endpoints
-from wc_core.base.modelserver.endpoint import Endpoint, EndpointError
+from wc_core.base.modelserver.endpoint import KEY_VARIABLE, Endpoint, EndpointError
 from wc_core.base.text import clean, one_line
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader
 
 PART = "summaries"
-KEY = "WATERCOOLER_SUMMARIES_KEY"
 OFF = (
     "no model server is set (summaries.endpoint), so an entry without a summary of its "
     "author is summarised by its first sentences"
@@ -78,18 +77,18 @@ class PendingSummary(NamedTuple):
 
 def endpoint_of(preferences: Preferences, env: Mapping[str, str]) -> Endpoint | None:
     """Return the user's server; ``None`` if the settings lack a server or a model."""
-    base, name = preferences.summaries_endpoint, preferences.summaries_model
-    if not (base and name):
+    server = preferences.summaries_endpoint
+    if not server.model:
         return None
-    return Endpoint(base, name, env.get(KEY, ""), KEY)
+    return Endpoint(*server, env.get(KEY_VARIABLE, ""), KEY_VARIABLE)
 
 
 def off_reason(preferences: Preferences) -> str:
     """Return why no model is asked."""
     if preferences.problem:
         return preferences.problem
-    if preferences.summaries_endpoint:
-        return "a model server is set, but no model (summaries.model)"
+    if preferences.summaries_endpoint.address:
+        return "summaries.endpoint names a server, but no model"
     return OFF
 
 

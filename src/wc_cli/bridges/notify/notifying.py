@@ -26,6 +26,7 @@ from wc_core.base.layout import safe_name
 from wc_core.base.lean import contextlib, json
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
+from wc_core.ledger.configuration.preferences import DESKTOP
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads import settings
@@ -140,11 +141,12 @@ class PersonNotifier:
 
     def _send(self, notice: Notice) -> Iterator[str]:
         """Send a notice. Yields what went wrong, if anything."""
-        if targets.DESKTOP in self.preferences.targets:
-            urgent = notice.priority == HIGH
-            yield local.show(self.env, notice.heading, notice.body, urgent=urgent)
-        if self.preferences.notify_command:
-            words = ("/bin/sh", "-c", self.preferences.notify_command)
+        for command in self.preferences.notify_commands:
+            if command == DESKTOP:
+                urgent = notice.priority == HIGH
+                yield local.show(self.env, notice.heading, notice.body, urgent=urgent)
+                continue
+            words = ("/bin/sh", "-c", command)
             fields = messages.event_fields(notice)
             variables = {f"WC_{key.upper()}": str(fields[key]) for key in fields}
             feed = json.dumps(fields).encode()

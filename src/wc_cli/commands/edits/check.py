@@ -137,7 +137,7 @@ def _fetch(context: Context, registry: Registry) -> str:
     empty string."""
     remote = travel.claims_remote(registry, context.settings)
     branch = upstream_of(registry.repository, context.env)
-    return travel.fetch_for_check(registry, remote, branch, context.settings.limit)
+    return travel.fetch_for_check(registry, remote, branch)
 
 
 def _outdated(layout: Layout) -> str:

@@ -239,8 +239,8 @@ def _draft(context: Context, topic: str, note: str, ttl: str) -> Claim:
         reader = context.reader
         state = reader.snapshot(reader.find(topic)).state
         thread, entry = state.topic, state.last_id
-    ttl_s = _seconds(ttl) if ttl else context.settings.claim_ttl
-    return Claim("", WRITE, "", thread=thread, entry=entry, note=note, ttl_s=ttl_s)
+    claim = Claim("", WRITE, "", thread=thread, entry=entry, note=note)
+    return claim._replace(ttl_s=_seconds(ttl)) if ttl else claim
 
 
 def _seconds(length: str) -> int:

@@ -20,7 +20,6 @@ from wc_cli.agents.landing.lander import (
     LANDED,
     SKIPPED,
     Lander,
-    LandingCheck,
     landing_lock,
 )
 from wc_cli.agents.landing.returning import SHORT
@@ -240,9 +239,7 @@ def _reasons(choice: LandingChoice) -> str:
 def _land(context: Context, options: LandOptions, request: LandingRequest) -> None:
     """Land branches, and say what became of each."""
     layout = Layout(context.reader.layout.root)
-    check = LandingCheck(
-        context.settings.land_check, context.settings.land_minutes * 60.0
-    )
+    check = context.settings.land_check
     results: list[LandingResult] = []
     # Before the lock is taken: a person may take long to answer.
     request = _with_newer(context, options, request)
@@ -258,7 +255,7 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
         able = _all_able(choices, options)
         skipped = [item for item in choices if _has_newer(item)]
         if able:
-            _require_approval(layout, check.command)
+            _require_approval(layout, check)
         for item in able:
             if item.topic in chooser.confirmed:
                 name, text = one_line(item.row.name), chooser.confirmed[item.topic]

@@ -10,6 +10,7 @@ from wc_cli.ledger.store import settingsfile
 from wc_cli.run.entries import receipts
 from wc_cli.run.options import argument, command, flag, text, words
 from wc_cli.run.output import remark, say, say_json
+from wc_core.base import variables
 from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.base.names import near_names
 from wc_core.base.text import one_line
@@ -110,8 +111,6 @@ def _set(context: Context, options: ConfigOptions) -> None:
         )
     try:
         value = keys.typed(key, options.words[1:])
-        if options.personal:
-            personal.check(parts, keys.checked(key, value))
     except ValueOfKeyError as error:
         raise InvalidInputError(f"{error}.", f"It takes: {key.values}") from error
     changed = _change(
@@ -147,7 +146,7 @@ def _values(context: Context, options: ConfigOptions) -> list[SettingValue]:
     if options.personal:
         return personal.values(context.env)
     context.adopt()
-    return settingvalues.in_force(context.place.root, context.env)
+    return settingvalues.in_force(context.place.root)
 
 
 def _change(
@@ -185,8 +184,6 @@ def _report(
         if value is not None and value.value is not None:
             line = _line(value, options)
         say(line if changed else f"{line} (as before)")
-    if value is not None and value.origin == settingvalues.VARIABLE:
-        notes.append(f"{value.source} overrides it here")
     for note in notes:
         remark(f"note: {one_line(note)}")
 
@@ -247,17 +244,19 @@ def _plain(value: Any) -> str:
 
 
 def _remark_damage(context: Context, options: ConfigOptions) -> None:
-    """Report files that are ignored, and keys that have no effect."""
+    """Report files that are ignored, and what has no effect."""
+    for sentence in variables.about_unknown(context.env):
+        remark(f"note: {one_line(sentence)}")
     if options.personal:
         own = preferences.load(context.env)
         if own.problem:
             remark(f"note: {one_line(own.problem)}")
         for key in own.ignored:
-            remark(f"note: {one_line(key)} has no effect")
+            remark(f"note: {one_line(keys.about_unknown(key))}")
         return
     settings = context.settings
     if settings.damage is not None:
         damage = settings.damage
         remark(f"note: {one_line(f'{damage.file}: {damage.message}')}")
     for key in settings.ignored:
-        remark(f"note: {one_line(key)} has no effect")
+        remark(f"note: {one_line(keys.about_unknown(key))}")

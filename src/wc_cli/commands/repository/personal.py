@@ -6,12 +6,10 @@ import os
 
 from wc_cli.agents.install import disk
 from wc_cli.agents.install.formats.jsonc import UnreadableError
-from wc_cli.run import defaults
 from wc_core.attention.notify import targets
 from wc_core.base.errors import CorruptError, NotFoundError
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import keys, personalkeys, preferences
-from wc_core.ledger.configuration.keys import ValueOfKeyError
 from wc_core.ledger.settingvalues import FILE, SettingValue
 
 TYPE_CHECKING = False
@@ -43,19 +41,6 @@ def shown(value: Any) -> Any:
     return [targets.shown(text) for text in value]
 
 
-def check(parts: Sequence[str], value: Any) -> None:
-    """Raise ValueOfKeyError for options that cannot be set by preference, and for texts
-    that are not targets."""
-    if tuple(parts) == ("notify", "targets") and set(value) != {targets.DESKTOP}:
-        raise ValueOfKeyError(
-            f"{targets.DESKTOP} is the only target; for others: notify.command"
-        )
-    if parts[0] == "defaults":
-        for word in value:
-            if reason := defaults.refusal(parts[1], word):
-                raise ValueOfKeyError(reason)
-
-
 def change(env: Mapping[str, str], edit: Callable[[str], str]) -> bool:
     """Replace the text of the preferences with the result of ``edit``. Returns whether
     it changed.
@@ -67,7 +52,7 @@ def change(env: Mapping[str, str], edit: Callable[[str], str]) -> bool:
     if not path:
         raise NotFoundError(
             "There is no place for preferences.",
-            f"Set HOME, and do not set {preferences.VARIABLE}=off.",
+            "Set HOME.",
         )
     path = disk.real_path(path)
     before = disk.read(path)

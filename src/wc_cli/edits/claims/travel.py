@@ -10,6 +10,7 @@ from wc_cli.edits.claims.remote import ClaimsRemote
 from wc_cli.edits.claims.transactions import LostRaceError
 from wc_cli.ledger.branch.git import Git
 from wc_cli.ledger.sync import routes
+from wc_cli.ledger.sync.exchange import LIMIT_SECONDS
 from wc_cli.ledger.sync.wire import Wire
 from wc_cli.ledger.sync.wireerrors import LeaseError, WireError
 from wc_core.base.errors import WcError
@@ -43,8 +44,8 @@ def claims_remote(
     registry: Registry, rules: Settings, seconds: float = math.inf
 ) -> ClaimsRemote | None:
     """The remote of this repository's store, if new entries are pushed there
-    automatically; claims go where the threads go. Network calls time out as in the
-    settings, but after ``seconds`` at most."""
+    automatically; claims go where the threads go. Network calls time out as
+    usual, but after ``seconds`` at most."""
     root, env = registry.layout.root, registry.env
     checkout = repositories.find(root)
     is_ours = checkout is not None and checkout.common == registry.repository.common
@@ -53,11 +54,11 @@ def claims_remote(
     remote = routes.shared_remote(checkout, env)
     if remote is None:
         return None
-    return ClaimsRemote(registry, remote, _until(min(rules.limit, seconds)))
+    return ClaimsRemote(registry, remote, _until(min(LIMIT_SECONDS, seconds)))
 
 
 def exchange_beside_store(
-    root: str, env: Mapping[str, str], remote: Remote, seconds: float
+    root: str, env: Mapping[str, str], remote: Remote, seconds: float = LIMIT_SECONDS
 ) -> ClaimsExchange:
     """Exchange the claims with a remote, right after the store."""
     checkout = repositories.find(root)
@@ -87,7 +88,7 @@ def send_in_background(root: str, env: Mapping[str, str]) -> ClaimsExchange:
     rules = settings.load(root, env)
     claims = claims_remote(Registry(checkout, Layout(root), env), rules)
     if claims is not None and claims.unsent():
-        return exchange_beside_store(root, env, claims.remote, rules.limit)
+        return exchange_beside_store(root, env, claims.remote)
     return ClaimsExchange()
 
 
@@ -99,18 +100,17 @@ def fetch_for_check(
     registry: Registry,
     claims: ClaimsRemote | None,
     upstream: Upstream | None,
-    seconds: float,
 ) -> str:
     """Fetch claims, and the upstream of the current branch. Returns the reason for a
     failure, or an empty string."""
     repository, env = registry.repository, registry.env
     try:
         if claims is not None:
-            with registry.changing(seconds):
+            with registry.changing(LIMIT_SECONDS):
                 claims.fetch()
         if upstream is not None and upstream.remote in remotes.names(repository, env):
             remote = remotes.by_name(repository, env, upstream.remote)
-            git = Git(repository.common, env, bare=True, until=_until(seconds))
+            git = Git(repository.common, env, bare=True, until=_until(LIMIT_SECONDS))
             refspec = f"+refs/heads/{upstream.branch}:{upstream.tracking}"
             Wire(git, remote, repository).fetch_refs(refspec)
     except (WireError, WcError, LostRaceError) as error:

@@ -104,6 +104,10 @@ class Exchange(NamedTuple):
         }
 
 
+# How long a command waits for a remote.
+LIMIT_SECONDS = 30
+
+
 def _ignore(text: str) -> None:
     """Show no progress."""
 
@@ -121,7 +125,7 @@ class Waiting(NamedTuple):
     @classmethod
     def at_most(
         cls,
-        seconds: float,
+        seconds: float = LIMIT_SECONDS,
         *,
         queues: bool = True,
         tell: Callable[[str], None] = _ignore,

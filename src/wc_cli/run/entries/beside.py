@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.edits.claims import travel
+from wc_cli.ledger.sync.exchange import LIMIT_SECONDS
 from wc_cli.run.entries import losses
 
 TYPE_CHECKING = False
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def exchange_beside_store(
-    root: str, env: Mapping[str, str], remote: Remote, seconds: float
+    root: str, env: Mapping[str, str], remote: Remote, seconds: float = LIMIT_SECONDS
 ) -> list[str]:
     """Exchange the claims with a remote, right after the store. If someone lost a
     claim, an entry in its thread says so.

@@ -65,7 +65,7 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
             not_shared = [_NOT_SHARED] if by_option else []
             notes += _carry_notes(context) or not_shared
         if remote is not None:
-            waiting = Waiting.at_most(context.settings.limit)
+            waiting = Waiting.at_most()
             exchanger = Exchanger(root, context.env, remote, waiting)
             usual = PUSH_IF_SHARED if context.settings.push else PUSH_NEVER
             exchanger.exchange(push=PUSH_ALWAYS if by_user else usual)

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.git.repository import Repository
     from wc_core.people.identity.viewer import Viewer
 
-# The variable with the name, the key and the root that the script made.
-_ASKED = "_WC_LINE"
+# The name, the key and the root that the script made, each on a line.
 _ASKED_LINES = 3
 # What decides who looks, apart from files: names, of which a kept line may have others
 # than the process that makes it again,
@@ -217,10 +216,11 @@ def _style_of(request: LineRequest) -> LineStyle:
     )
 
 
-def request_of(context: Context, style: LineStyle) -> LineRequest | None:
-    """The request of the script that started this command; ``None`` if it was started
-    by someone else, or nothing can be kept under the key."""
-    lines = context.env.get(_ASKED, "").split("\n")
+def request_of(context: Context, style: LineStyle, text: str) -> LineRequest | None:
+    """The request of the script that started this command, from its ``text``;
+    ``None`` if it was started by someone else, or nothing can be kept under the
+    key."""
+    lines = text.removesuffix("\n").split("\n")
     if len(lines) != _ASKED_LINES:
         return None
     name, key, root = lines

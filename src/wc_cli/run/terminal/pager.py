@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _USUAL = {"LESS": "FRX", "LV": "-c"}
 # Colours, which a person's own options for less and lv rarely ask for.
 _COLORS = {"LESS": "-R", "LV": "-c"}
-_VARIABLES = ("WATERCOOLER_PAGER", "GIT_PAGER", "PAGER")
+_VARIABLES = ("GIT_PAGER", "PAGER")
 
 
 def pager_command(env: Mapping[str, str]) -> str:

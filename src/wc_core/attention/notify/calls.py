@@ -63,8 +63,6 @@ def bouncing_calls(
 ) -> Iterator[PersonCall]:
     """The threads that go back and forth between agents of the person (`is_bouncing`),
     and in which something happened after ``since_ns``."""
-    if not settings.bounces:
-        return
     for held in holders.changed_balls(reader.layout, since_ns):
         if not held.is_free and is_bouncing(reader, viewer, held.topic, settings):
             name = f"{BOUNCES_PREFIX}{safe_name(held.topic)}"
@@ -90,7 +88,7 @@ def is_bouncing(
 
 def _pair(state: State, settings: Settings) -> tuple[str, ...]:
     """The two between whom a thread goes back and forth; empty if it does not."""
-    if state.status == model.CLOSED or not settings.bounces:
+    if state.status == model.CLOSED:
         return ()
     if state.bounces >= settings.bounces:
         return state.passes[-1].by, state.passes[-1].to

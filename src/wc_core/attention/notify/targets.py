@@ -1,20 +1,21 @@
-"""Where a person is notified: on the desktop, and by a command of theirs. Targets of an
-older wc are only named, with what does the same."""
+"""Whether a person is notified. Targets of an older wc are only named, with what does
+the same."""
 
 from __future__ import annotations
 
 from wc_core.base.text import one_line
+from wc_core.ledger.configuration.preferences import DESKTOP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.ledger.configuration.preferences import Preferences
 
-DESKTOP = "desktop"
 _SET = "wc config --global set notify.command"
 _POST = f"{_SET} 'curl -s --json @- URL'"
 _INSTEAD = {
+    DESKTOP: f"{_SET} {DESKTOP}",
     "bell": "wc wait --bell",
-    "osc": "wc config --global set notify.targets desktop",
+    "osc": f"{_SET} {DESKTOP}",
     "tmux": f"{_SET} 'tmux display-message wc'",
     "ntfy": f"{_SET} 'curl -s --data-raw \"$WC_TITLE\" URL'",
     "slack": _POST,
@@ -24,7 +25,7 @@ _INSTEAD = {
 
 def is_wanted(own: Preferences) -> bool:
     """Whether a person wants to be notified."""
-    return DESKTOP in own.targets or bool(own.notify_command)
+    return bool(own.notify_commands)
 
 
 def shown(text: str) -> str:
@@ -39,6 +40,5 @@ def former(own: Preferences) -> list[str]:
         f"notify.targets: {shown(text)} notifies nobody now. "
         f"Instead: {_INSTEAD.get(text.partition(':')[0].strip(), _POST)}. "
         "Without this line: wc config --global unset notify.targets"
-        for text in own.targets
-        if text != DESKTOP
+        for text in own.former_targets
     ]

@@ -65,7 +65,7 @@ def _may_wake(
     not come with a carrier."""
     name = parse(waiter.agent)
     identity = Identity(name, "waiter", behind=waiter.person or name.tag)
-    waking = Waking(reader, Viewer(identity, directory), ball.allowed, ())
+    waking = Waking(reader, Viewer(identity, directory), ball.allowed)
     try:
         thread = reader.thread(ball.topic)
     except WcError:

@@ -8,7 +8,6 @@ from itertools import islice
 from wc_core.base.errors import WcError
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.names import fold, parse
-from wc_core.ledger.carry.modes import is_agents
 from wc_core.ledger.provenance import CARRIER, WAKE, Provenance, causes, may
 
 TYPE_CHECKING = False
@@ -100,19 +99,13 @@ KNOWN_SENDER, STRANGER, NO_ONE = "known", "stranger", ""
 
 
 class Waking:
-    """What may wake the viewer's sessions here. ``allowed`` and ``carriers`` are
-    `[wake] from` and `[wake] carriers`."""
+    """What may wake the viewer's sessions here. ``allowed`` is `[wake] from`."""
 
     def __init__(
-        self,
-        reader: StoreReader,
-        viewer: Viewer,
-        allowed: tuple[str, ...],
-        carriers: tuple[str, ...],
+        self, reader: StoreReader, viewer: Viewer, allowed: tuple[str, ...]
     ) -> None:
         self._provenance = Provenance(reader.layout)
         self._senders = AllowedSenders(reader, viewer, allowed)
-        self._carriers = carriers
 
     def verdict(self, thread: Thread, question: str = "") -> str:
         """Return whether the ball of a thread, or the question with this id, may wake a
@@ -141,8 +134,7 @@ class Waking:
         origin = self._provenance.of(thread, entry_id)
         if origin.kind == CARRIER:
             # Names in a carrier prove nothing at all.
-            is_named = is_agents(origin.via, self._carriers)
-            return KNOWN_SENDER if self._may(origin, is_named=is_named) else NO_ONE
+            return KNOWN_SENDER if self._may(origin) else NO_ONE
         allowed = self._senders
         is_known = allowed.is_known(author, thread.state.topic)
         if self._may(origin, is_named=is_known):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from typing import Any
 
+# The variable with the key of a server, which is in no file of settings.
+KEY_VARIABLE = "WATERCOOLER_MODEL_KEY"
 COMPLETIONS, EMBEDDINGS = "chat/completions", "embeddings"
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 # The error of a server that does not run, but may be starting.

@@ -56,7 +56,7 @@ def wrong_type_error(entry_type: str) -> InvalidInputError:
 def has_too_many_rounds(state: State, settings: Settings) -> bool:
     """Whether changes were requested so often that a person should look: as often as
     the ball may go back and forth."""
-    return 0 < settings.bounces <= state.review.rounds
+    return state.review.rounds >= settings.bounces
 
 
 def rounds_text(state: State) -> str:

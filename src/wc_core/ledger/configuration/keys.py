@@ -35,16 +35,15 @@ NO_RULES = Rules()
 
 CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
 NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
-ADDRESS = "address"
+SERVER = "server"
 COMMAND = "command"
 
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
 ENFORCE = (OFF, "warn", REFUSE)
 SEATS = ("auto", "all", OFF)
 PUSH = ("auto", OFF)
-WATCH = ("auto", "on", OFF)
 NEIGHBOR = (ADVISE, "readonly", "block")
-ASK, AUTO = "ask", "auto"
+ASK, AUTO, LOCAL = "ask", "auto", "local"
 CARRY = (OFF, ASK, AUTO)
 # The branches of agents in the cloud, as their documentation names them.
 AGENTS_BRANCHES = ("claude/*", "codex/*", "copilot/*", "cursor/*", "jules/*")
@@ -59,15 +58,25 @@ KINDS = ("note", "decision", "warning", "research", "question", "pivot")
 # The table of `Rules`.
 RULES = "rules"
 
+# How long a run of an agent may take, and how often an agent is woken.
+RUN_MINUTES, WAKES_PER_HOUR = 60, 12
+
+# Passes between the same two before wc warns, and starts and wakes nobody.
+BOUNCES = 6
+
 # In a table of counterparts: everyone without their own.
 EVERYONE = "*"
 
-_MAX_BOUNCES = 1000
-_MIN_TTL = 10
 MAX_SECONDS = 7 * 24 * 3600
 _MAX_BALLS = 1000
 _MAX_TEXTS = 50
-_MAX_MINUTES = 1440
+
+
+class ModelServer(NamedTuple):
+    """A server at an ``address``, and the ``model`` to ask it for (empty: none)."""
+
+    address: str = ""
+    model: str = ""
 
 
 class ValueOfKeyError(ValueError):
@@ -78,8 +87,8 @@ class Key(NamedTuple):
     """A key of settings, as ``table.key``. A part in capitals stands for any word.
 
     ``field`` is its field in `Settings`, or in `Rules`; empty if a whole table makes
-    one. ``variable`` is the variable that overrides it. ``former`` are the ends of
-    names that an open key does not stand for: those of keys that went.
+    one. ``former`` are the ends of names that an open key does not stand for: those of
+    keys that went.
     """
 
     name: str
@@ -90,7 +99,6 @@ class Key(NamedTuple):
     allowed: tuple[str, ...] = ()
     least: int = 0
     most: int = 0
-    variable: str = ""
     former: tuple[str, ...] = ()
 
     @property
@@ -106,6 +114,8 @@ class Key(NamedTuple):
     @property
     def values(self) -> str:
         """The values that it accepts, in words."""
+        if self.kind == SERVER:
+            return ", or ".join((*self.allowed, _KINDS[SERVER]))
         if self.allowed:
             several = "one or several of " if self.kind == CHOICES else ""
             return several + ", ".join(self.allowed)
@@ -119,7 +129,7 @@ _KINDS = {
     NAME: "a name",
     NAMES: "a name, or several",
     TEXTS: "one text, or several",
-    ADDRESS: "an address with http or https",
+    SERVER: "an address with http or https, then the name of a model",
     COMMAND: "a command for sh",
 }
 
@@ -131,14 +141,6 @@ KEYS = (
         "warn",
         field="enforce",
         allowed=ENFORCE,
-    ),
-    Key(
-        "ball.bounces",
-        NUMBER,
-        "Passes between the same two before wc warns; 0: never.",
-        6,
-        field="bounces",
-        most=_MAX_BOUNCES,
     ),
     Key(
         "counterparts.NAME",
@@ -166,7 +168,6 @@ KEYS = (
         "auto",
         field="push",
         allowed=PUSH,
-        variable="WATERCOOLER_PUSH",
     ),
     Key(
         "sync.fetch_every",
@@ -175,16 +176,6 @@ KEYS = (
         300,
         field="fetch_every",
         most=MAX_SECONDS,
-        variable="WATERCOOLER_FETCH_EVERY",
-    ),
-    Key(
-        "sync.limit",
-        NUMBER,
-        "Seconds that a command waits for a remote.",
-        30,
-        field="limit",
-        most=MAX_SECONDS,
-        variable="WATERCOOLER_LIMIT",
     ),
     Key(
         "carry.mode",
@@ -193,7 +184,6 @@ KEYS = (
         AUTO,
         field="carry",
         allowed=CARRY,
-        variable="WATERCOOLER_CARRY",
     ),
     Key(
         "carry.from",
@@ -233,39 +223,12 @@ KEYS = (
         field="land_check",
     ),
     Key(
-        "land.minutes",
-        NUMBER,
-        "How long that may take.",
-        30,
-        field="land_minutes",
-        least=1,
-        most=_MAX_MINUTES,
-    ),
-    Key(
-        "claims.ttl",
-        NUMBER,
-        "Seconds until a claim that is not renewed expires.",
-        900,
-        field="claim_ttl",
-        least=_MIN_TTL,
-        most=MAX_SECONDS,
-    ),
-    Key(
-        "claims.neighbor",
-        CHOICE,
-        "What happens if others edit what uses a file, or what it uses.",
-        ADVISE,
-        field="neighbor",
-        allowed=NEIGHBOR,
-    ),
-    Key(
         "claims.guard",
         CHOICE,
         "What happens to edits of other people's claims.",
         ADVISE,
         field="guard",
         allowed=GUARD,
-        variable="WATERCOOLER_GUARD",
     ),
     Key(
         "claims.guard_failure",
@@ -274,15 +237,6 @@ KEYS = (
         "open",
         field="guard_failure",
         allowed=GUARD_FAILURE,
-    ),
-    Key(
-        "observe.watch",
-        CHOICE,
-        "How the server notices changes; on: on a network file system, too.",
-        "auto",
-        field="watch",
-        allowed=WATCH,
-        variable="WATERCOOLER_WATCH",
     ),
     Key(
         "rules.title",
@@ -320,6 +274,53 @@ KEYS = (
         most=_MAX_BALLS,
     ),
 )
+
+
+# Keys that went. In a file, what they restricted is still restricted; values that
+# allowed more have no effect.
+FORMER = (
+    Key("ball.bounces", NUMBER, "", field="bounces", least=1, most=BOUNCES),
+    Key("claims.neighbor", CHOICE, "", field="neighbor", allowed=NEIGHBOR),
+)
+
+_NONE, _COUNTS = "has no effect", "counts only if it is less than"
+_SET = "wc config --global set"
+# What doctor says about keys that went.
+_WENT = {
+    "ball.bounces": f"{_COUNTS} {BOUNCES}, and can be removed",
+    "claims.neighbor": "still counts, and can be removed",
+    "claims.ttl": f"{_NONE}; for one claim: wc claim FILE --ttl 1h",
+    "land.minutes": f"{_NONE}: a check may take an hour",
+    "meaning.dimensions": f"{_NONE}: they are the model's",
+    "meaning.enabled": f"counts if it is false; instead: {_SET} meaning.endpoint off",
+    "meaning.model": f"{_NONE}; instead: {_SET} meaning.endpoint ADDRESS MODEL",
+    "observe": f"{_NONE}: the server looks at changes by itself",
+    "run.minutes": f"{_COUNTS} {RUN_MINUTES}, and can be removed",
+    "run.worktrees": f"{_NONE}: a new worktree is at ../REPOSITORY-wt-TOPIC",
+    "summaries.model": f"{_NONE}; instead: {_SET} summaries.endpoint ADDRESS MODEL",
+    "sync.limit": f"{_NONE}; for one sync: wc sync --timeout 60",
+    **dict.fromkeys(
+        ("rules.roles", "rules.types", "rules.close_roles", "rules.close_types"),
+        f"{_NONE}; a closed thread can need a kind of entry: rules.close_kinds",
+    ),
+    **dict.fromkeys(
+        ("rules.thread_days", "rules.ball_days"),
+        f"{_NONE}; how old threads are: wc list",
+    ),
+    "carry": "only keeps entries from travelling by themselves in a sandbox",
+    "wake.patience": f"{_NONE}: wc doctor names a ball after 15 minutes",
+    "wake.carriers": f"{_NONE}: entries that travel with a branch wake nobody",
+    "wake.per_hour": f"{_COUNTS} {WAKES_PER_HOUR}, and can be removed",
+    "defaults": f"{_NONE}; instead, in your shell: alias wl='wc list --open'",
+    "notify.targets": f"{_NONE}; instead: {_SET} notify.command desktop",
+}
+
+
+def about_unknown(key: str) -> str:
+    """A sentence about a key in a file that this version does not know; ``key`` may
+    begin with the name of the file."""
+    name = key.rpartition(": ")[2]
+    return f"{key} {_WENT.get(name, f'{_NONE}: remove or correct it')}"
 
 
 def is_name(value: Any) -> bool:
@@ -369,6 +370,8 @@ def checked(key: Key, value: Any) -> Any:
         raise ValueOfKeyError(f"{word} = {value!r} is not {limits}")
     if key.kind == SWITCH and not isinstance(value, bool):
         raise ValueOfKeyError(f"{word} = {value!r} is neither true nor false")
+    if key.kind == SERVER:
+        return _server(word, value, key.allowed)
     if key.kind in _TEXT_CHECKS and not _TEXT_CHECKS[key.kind](value):
         raise ValueOfKeyError(f"{word} = {value!r} is not {_KINDS[key.kind]}")
     if key.kind in _LISTS:
@@ -398,7 +401,17 @@ _ADDRESS = (
     r"(?i)https?://([^\s\[\]/?#@:\\\x00-\x20\x7f]+|\[[0-9a-f:.]+\])"
     r"(:[0-9]{1,5})?(/[^\s?#\x00-\x20\x7f]*)?"
 )
-_TEXT_CHECKS = {NAME: _is_text, COMMAND: _is_text, ADDRESS: _is_address}
+_TEXT_CHECKS = {NAME: _is_text, COMMAND: _is_text}
+
+
+def _server(word: str, value: Any, allowed: tuple[str, ...]) -> ModelServer:
+    words = value if isinstance(value, list) else [value]
+    is_word = len(words) == 1 and words[0] in allowed
+    has_parts = 0 < len(words) <= len(ModelServer._fields)
+    are_texts = all(map(_is_text, words))
+    if not (is_word or (has_parts and are_texts and _is_address(words[0]))):
+        raise ValueOfKeyError(f"{word} = {value!r} is not {_KINDS[SERVER]}")
+    return ModelServer(*words)
 
 
 def _several(word: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -417,7 +430,7 @@ def _several(word: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]
 def typed(key: Key, words: Sequence[str]) -> Any:
     """The value of a key that a user typed, in the form for a file. Raises
     ValueOfKeyError."""
-    if key.kind in _LISTS:
+    if key.kind in _LISTS or key.kind == SERVER:
         value: Any = list(words) if len(words) > 1 else "".join(words)
         checked(key, value)
         return value

@@ -9,81 +9,85 @@ from __future__ import annotations
 import os
 from types import MappingProxyType
 
+from wc_core.base import variables
 from wc_core.base.files import read_plain
+from wc_core.base.lean.contextlib import suppress
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration import keys
+from wc_core.ledger.configuration.keys import ModelServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-VARIABLE = "WATERCOOLER_PREFERENCES"
 MEANING_VARIABLE = "WATERCOOLER_MEANING"
+# A word in the place of a command that notifies.
+DESKTOP = "desktop"
+NO_SERVER = ModelServer()
 
 
 class Preferences(NamedTuple):
-    """``defaults`` are options by command. ``left_out`` are the repositories that are
-    not in the inbox; ``shows_elsewhere`` if the status line counts it. ``targets`` are
-    texts that name targets of notifications, ``notify_command`` is run for each.
-    ``wake_from`` names those whose balls wake agents if they came with the branch of
-    the threads, ``wake_carriers`` the other branches that may bring such balls,
-    ``wakes_per_hour`` how often.
+    """``left_out`` are the repositories that are not in the inbox; ``shows_elsewhere``
+    if the status line counts it. ``notify_commands`` are run for each notification, and
+    may be `DESKTOP`. ``wake_from`` names those whose balls wake agents if they came
+    with the branch of the threads, ``wakes_per_hour`` how often.
     ``run_from`` names those whose balls `wc run` starts agents for, ``run_minutes`` is
-    how long one run may take, ``run_worktrees`` where it makes worktrees, and
-    ``run_commands`` have the commands of agents.
+    how long one run may take, and ``run_commands`` have the commands of agents.
     ``land_by`` names those whose approvals from elsewhere count for landing here.
-    ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
-    ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server
-    whose ``meaning_model`` makes vectors with ``meaning_dimensions`` numbers (0: any).
+    ``summaries_endpoint`` is the server that summarises entries.
+    ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server that
+    makes vectors, empty for this machine.
     ``fields`` are the tables of the file, ``ignored`` the keys in it that this version
     does not know.
 
     ``problem`` is why it cannot be used; then there are no preferences.
     """
 
-    defaults: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     fields: Mapping[str, Any] = MappingProxyType({})
     ignored: tuple[str, ...] = ()
     problem: str = ""
     left_out: tuple[str, ...] = ()
     shows_elsewhere: bool = False
-    targets: tuple[str, ...] = ()
-    notify_command: str = ""
+    notify_commands: tuple[str, ...] = ()
     wake_from: tuple[str, ...] = ("known",)
-    wake_carriers: tuple[str, ...] = ()
-    wakes_per_hour: int = 12
+    wakes_per_hour: int = keys.WAKES_PER_HOUR
     run_from: tuple[str, ...] = ("own",)
     land_by: tuple[str, ...] = ()
-    run_minutes: int = 60
-    run_worktrees: str = "../{repo}-wt-{topic}"
+    run_minutes: int = keys.RUN_MINUTES
     run_commands: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    summaries_endpoint: str = ""
-    summaries_model: str = ""
+    summaries_endpoint: ModelServer = NO_SERVER
     by_meaning: bool = True
-    meaning_endpoint: str = ""
-    meaning_model: str = ""
-    meaning_dimensions: int = 0
+    meaning_endpoint: ModelServer = NO_SERVER
+
+    @property
+    def former_targets(self) -> tuple[str, ...]:
+        """The targets of notifications that an older version had."""
+        texts = dict(self.fields.get("notify", {})).get("targets", ())
+        values = [texts] if isinstance(texts, str) else texts
+        return tuple(map(str, values)) if isinstance(values, list) else ()
 
 
 NO_PREFERENCES = Preferences()
 
 
 def path_of(env: Mapping[str, str]) -> str:
-    """The file of the preferences; empty if there is no home folder, or if the
-    environment disables preferences."""
+    """The file of the preferences; empty if there is no home folder."""
     home = env.get("HOME", "")
     folder = env.get("XDG_CONFIG_HOME", "")
     if not folder.startswith("/"):
         folder = f"{home}/.config" if home else ""
-    is_off = env.get(VARIABLE, "") == keys.OFF
-    return f"{folder}/watercooler/config.toml" if folder and not is_off else ""
+    return f"{folder}/watercooler/config.toml" if folder else ""
 
 
 def load(env: Mapping[str, str]) -> Preferences:
     """Read the preferences of the user who runs this process. A variable can switch off
     searches by meaning, for one command or one machine."""
     loaded = _loaded(env)
+    if variables.keeps_quiet(env):
+        loaded = loaded._replace(
+            summaries_endpoint=NO_SERVER, meaning_endpoint=NO_SERVER, by_meaning=False
+        )
     if env.get(MEANING_VARIABLE, "") == keys.OFF:
         return loaded._replace(by_meaning=False)
     return loaded
@@ -126,4 +130,14 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
                 values.setdefault(key.field, {})[name] = checked
             else:
                 values[key.field] = checked
+    for key in personalkeys.FORMER:
+        table, name = key.parts
+        with suppress(keys.ValueOfKeyError):
+            value = keys.checked(key, fields.get(table, {}).get(name))
+            values[key.field] = value
+    server = values.get("meaning_endpoint", NO_SERVER)
+    if server.address in {keys.LOCAL, keys.OFF}:
+        values["meaning_endpoint"] = NO_SERVER
+        if server.address == keys.OFF:
+            values["by_meaning"] = False
     return Preferences(fields=fields, ignored=tuple(ignored), **values)

@@ -305,9 +305,7 @@ _MOVES = {
 
 def bounce_note(state: State, settings: Settings) -> str:
     """A note if the ball has now gone back and forth too often; otherwise empty."""
-    if not settings.bounces or state.bounces != settings.bounces:
-        return ""
-    return bounces_text(state)
+    return bounces_text(state) if state.bounces == settings.bounces else ""
 
 
 def bounces_text(state: State) -> str:

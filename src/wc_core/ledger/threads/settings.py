@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from wc_core.base import sandboxes
+from wc_core.base import sandboxes, variables
 from wc_core.base.errors import Damage
 from wc_core.base.files import OpenFolders, read_plain
 from wc_core.base.layout import folded, nearest_slug
+from wc_core.base.lean.contextlib import suppress
 from wc_core.base.names import SPELLINGS, Directory, fold
-from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration import keys
 from wc_core.ledger.configuration.keys import (
     ADVISE,
     NO_RULES,
-    NUMBER,
     RULES,
-    SWITCH,
     Rules,
     ValueOfKeyError,
     is_name,
@@ -40,8 +38,6 @@ if TYPE_CHECKING:
 
 SYNC = ("background", "inline", "off")
 
-# More than enough; a greater number than the maximum counts as the maximum.
-_MAX_DIGITS = 100
 # Larger settings are damage: any number of keys would fit into more.
 _MAX_BYTES = 1 << 20
 
@@ -63,7 +59,7 @@ class Settings(NamedTuple):
     """
 
     enforce: str = "warn"
-    bounces: int = 6
+    bounces: int = keys.BOUNCES
     seats: str = "auto"
     counterparts: Counterparts = MappingProxyType({})
     topic_counterparts: Mapping[str, Counterparts] = MappingProxyType({})
@@ -71,7 +67,6 @@ class Settings(NamedTuple):
     sync: str = "background"
     push: bool = True
     fetch_every: int = 300
-    limit: int = 30
     carry: str = keys.AUTO
     harvest: bool = True
     agents_branches: tuple[str, ...] = keys.AGENTS_BRANCHES
@@ -79,9 +74,6 @@ class Settings(NamedTuple):
     land_needs: str = "approved"
     land_method: str = "merge"
     land_check: str = ""
-    land_minutes: int = 30
-    watch: str = "auto"
-    claim_ttl: int = 900
     neighbor: str = "advise"
     guard: str = ADVISE
     guard_failure: str = "open"
@@ -143,24 +135,13 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
     changes: dict[str, Any] = {}
     if (sync := env.get("WATERCOOLER_SYNC", "")) in SYNC:
         changes["sync"] = sync
-    for key in keys.KEYS:
-        value = env_value(key, env) if key.variable else None
-        if value is not None:
-            changes[key.field] = _field_value(key, value)
+    if variables.keeps_quiet(env):
+        changes |= {"push": False, "fetch_every": 0, "carry": keys.OFF}
+    if keys.REFUSE in variables.unknown(env).values():
+        changes["guard"] = keys.REFUSE
     if sandboxes.current(env) is not None:
         changes["directory"] = settings.directory._replace(in_cloud=True)
     return settings._replace(**changes)
-
-
-def env_value(key: Key, env: Mapping[str, str]) -> Any:
-    """The value that a variable gives to a key; ``None`` if it has no valid one."""
-    written = env.get(key.variable, "")
-    if key.kind == NUMBER:
-        number = whole_number(written, _MAX_DIGITS)
-        return None if number is None else min(number, key.most)
-    if key.kind == SWITCH:
-        return {"1": True, "0": False}.get(written)
-    return written if written in key.allowed else None
 
 
 def _field_value(key: Key, value: Any) -> Any:
@@ -256,6 +237,11 @@ def _values(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
                 yield table, key.field, _field_value(key, keys.checked(key, value))
             except ValueOfKeyError as error:
                 raise _ShapeError(str(error)) from error
+    for key in keys.FORMER:
+        table, name = key.parts
+        with suppress(ValueOfKeyError):
+            value = keys.checked(key, _table(fields, table).get(name))
+            yield table, key.field, value
 
 
 def _known_keys() -> dict[str, set[str]]:

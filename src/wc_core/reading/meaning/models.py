@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.configuration.preferences import Preferences
 
 EXTRA = "wc-watercooler[meaning]"
-# The variable with the key of a server, which is in no file of settings.
-KEY_VARIABLE = "WATERCOOLER_MEANING_KEY"
 LOCAL_NAME = "wordllama l2_supercat_256"
 LOCAL_DIMENSIONS = 256
 _NUMBERS = ("numpy",)
@@ -52,17 +50,16 @@ LOCAL = Model(LOCAL_NAME, LOCAL_DIMENSIONS)
 def chosen(preferences: Preferences) -> Choice:
     """Returns the model that a person chose, if its requirements are installed."""
     if not preferences.by_meaning:
-        return Choice(None, "they are switched off (meaning.enabled)")
+        return Choice(None, "they are switched off (meaning.endpoint)")
     if preferences.problem:
         # The preferences' servers are not known.
         return Choice(None, preferences.problem)
-    needed = _NUMBERS if preferences.meaning_endpoint else _LOCAL
+    server = preferences.meaning_endpoint
+    needed = _NUMBERS if server.address else _LOCAL
     if not all(map(PathFinder.find_spec, needed)):
         return Choice(None, f"{EXTRA} is not installed")
-    if not preferences.meaning_endpoint:
+    if not server.address:
         return Choice(LOCAL)
-    if not preferences.meaning_model:
-        return Choice(None, "meaning.endpoint has no meaning.model")
-    dimensions = preferences.meaning_dimensions
-    endpoint = preferences.meaning_endpoint
-    return Choice(Model(preferences.meaning_model, dimensions, endpoint))
+    if not server.model:
+        return Choice(None, "meaning.endpoint names a server, but no model")
+    return Choice(Model(server.model, endpoint=server.address))

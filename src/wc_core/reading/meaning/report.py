@@ -35,7 +35,7 @@ def meaning_report(
         sentence = f"searches go by words alone: {reason} (docs/search.md#meaning)"
         is_used = bool(
             preferences.problem
-            or preferences.meaning_endpoint
+            or preferences.meaning_endpoint.address
             or os.path.lexists(layout.vectors)
         )
         return MeaningReport(

@@ -7,12 +7,12 @@ import numpy as np
 from wc_core.base.modelserver import endpoint as modelserver
 from wc_core.base.modelserver.endpoint import (
     EMBEDDINGS,
+    KEY_VARIABLE,
     USUAL,
     Endpoint,
     EndpointError,
     Patience,
 )
-from wc_core.reading.meaning.models import KEY_VARIABLE
 from wc_core.reading.meaning.scoring import unit
 from wc_core.reading.meaning.vectorfile import has_vector
 
@@ -40,8 +40,7 @@ class ServerModel:
     ) -> None:
         key = env.get(KEY_VARIABLE, "")
         self._endpoint = Endpoint(model.endpoint, model.name, key, KEY_VARIABLE)
-        self._asked_dimensions = model.dimensions
-        self._dimensions = model.dimensions
+        self._dimensions = 0
         self._patience = patience
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
@@ -71,8 +70,6 @@ class ServerModel:
 
     def _ask(self, texts: Sequence[str]) -> Vectors:
         fields: dict[str, Any] = {"input": list(texts), "encoding_format": "float"}
-        if self._asked_dimensions:
-            fields["dimensions"] = self._asked_dimensions
         answer = modelserver.ask(self._endpoint, EMBEDDINGS, fields, self._patience)
         vectors = _vectors_in(answer.get("data"), len(texts))
         if vectors is None:
@@ -91,7 +88,7 @@ class ServerModel:
     def _error(self, problem: str) -> EndpointError:
         return EndpointError(
             f"The model server {self._endpoint.host}: {problem}.",
-            "Check that meaning.model and meaning.dimensions match the server.",
+            "Check that the model of meaning.endpoint makes vectors.",
         )
 
 

@@ -6,12 +6,11 @@ import threading
 from typing import TYPE_CHECKING
 
 from wc_core.base.layout import Layout
-from wc_core.ledger.threads import settings
 from wc_observe.stores.watch.threads import Changes, ThreadStamps
 from wc_observe.stores.watch.watcher import WATCHING, Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from wc_observe.stores.live.stores import Stores
 
@@ -29,7 +28,7 @@ class StoreWatch:
         self._stores: dict[str, _WatchedStore] = {}
 
     def listen(
-        self, root: str, env: Mapping[str, str], callback: Callable[[Changes], None]
+        self, root: str, callback: Callable[[Changes], None]
     ) -> Callable[[], None]:
         """Calls ``callback``, on another thread, for every change in the store at
         ``root`` from now on. The store need not exist yet. Returns a function that
@@ -38,7 +37,7 @@ class StoreWatch:
         ``callback`` must return immediately.
         """
         with self._lock:
-            store = self._at(root, env)
+            store = self._at(root)
             token = store.add(callback)
 
         def end() -> None:
@@ -48,13 +47,13 @@ class StoreWatch:
 
         return end
 
-    def keep(self, root: str, env: Mapping[str, str]) -> None:
+    def keep(self, root: str) -> None:
         """Watches a store so that its cache stays fresh. At most four stores are
         kept."""
         with self._lock:
             if not self._runs:
                 return  # the server has stopped in the meantime
-            self._at(root, env).kept = True
+            self._at(root).kept = True
             kept = [root for root, store in self._stores.items() if store.kept]
             for oldest in kept[:-_MOST_KEPT]:
                 self._release(oldest)
@@ -76,11 +75,10 @@ class StoreWatch:
             for root in [] if self._runs else list(self._stores):
                 self._release(root)
 
-    def _at(self, root: str, env: Mapping[str, str]) -> _WatchedStore:
+    def _at(self, root: str) -> _WatchedStore:
         store = self._stores.get(root)
         if store is None:
-            mode = settings.load(root, env).watch
-            store = self._stores[root] = _WatchedStore(root, mode, self._memory)
+            store = self._stores[root] = _WatchedStore(root, self._memory)
         return store
 
     def _release(self, root: str) -> None:
@@ -101,7 +99,7 @@ class StoreWatch:
 
 
 class _WatchedStore:
-    def __init__(self, root: str, mode: str, memory: Stores) -> None:
+    def __init__(self, root: str, memory: Stores) -> None:
         self.kept = False
         self.listeners: dict[object, Callable[[Changes], None]] = {}
         self._root = root
@@ -111,7 +109,7 @@ class _WatchedStore:
         self._stamps: ThreadStamps | None = None
         layout = Layout(root)
         folders = (layout.threads, layout.pages, f"{layout.local}/cursors")
-        self.watcher = Watcher(folders, self._report, mode=mode)
+        self.watcher = Watcher(folders, self._report)
         self.watcher.start()
 
     def add(self, callback: Callable[[Changes], None]) -> object:

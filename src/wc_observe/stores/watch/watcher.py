@@ -74,8 +74,6 @@ class Watcher:
     anything may have changed. The first call is a None; after that nothing is missed.
     If a folder is among the paths, check all of it. ``report`` must not wait for a
     thread that calls `stop`.
-
-    ``mode`` is ``auto``, ``on`` (also trust a network file system) or ``off``.
     """
 
     def __init__(
@@ -83,12 +81,10 @@ class Watcher:
         folders: Sequence[str],
         report: Callable[[frozenset[str] | None], None],
         *,
-        mode: str = "auto",
         clock: Callable[[], Moment] = now,
     ) -> None:
         self._folders = tuple(folders)
         self._report = report
-        self._mode = mode
         self._clock = clock
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -105,8 +101,6 @@ class Watcher:
 
     def start(self) -> None:
         """Starts watching and returns immediately. May be called once."""
-        if self._mode == "off":
-            return
         # A daemon thread: it has nothing to finish.
         self._thread = threading.Thread(
             target=self._run, name="wc-observe watcher", daemon=True
@@ -152,14 +146,12 @@ class Watcher:
             self._poll()
 
     def _refuse_network(self, identities: Identities) -> None:
-        if self._mode == "on":
-            return
         mounted = mounts.mount_table()
         for folder in identities:
             if kind := mounts.network_type(mounted, folder):
                 raise CannotWatchError(
                     f"{folder} is on a network file system ({kind}), which does not "
-                    'report remote changes. If only this machine writes: watch = "on"'
+                    "report remote changes"
                 )
 
     def _listen(self, watch: FolderWatch, identities: Identities) -> None:

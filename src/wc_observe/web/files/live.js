@@ -6,7 +6,6 @@ import { morph } from "./morph.js";
 
 const GONE = "Not connected: is wc-observe web still running?";
 const RESTARTED = "The server was restarted: open the address that it printed.";
-const OFF = "Once a minute: [observe] watch is off";
 const UNITS = [
   ["w", 604800],
   ["d", 86400],
@@ -53,9 +52,8 @@ function follow() {
 }
 
 // From now on no change is missed; fetch the earlier ones.
-function ready(event) {
-  if (JSON.parse(event.data).live) show("live", "");
-  else show("off", OFF);
+function ready() {
+  show("live", "");
   refresh([]);
 }
 
