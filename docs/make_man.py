@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from wc_cli.run.options import Options, Param
+    from wc_cli.run.options import Param
 
 FOLDER = ROOT / "docs" / "man"
 # The date of the texts in this file.
@@ -124,13 +124,6 @@ def option(param: Param) -> str:
     return item(" ".join(one for one in (flags, value) if one), text)
 
 
-def own(command: type[Options]) -> list[Param]:
-    """The options of a command that are not shared with others."""
-    shared = [one for one in reference.SHARED if issubclass(command, one)]
-    inherited = {param.name for one in shared for param in one.params()}
-    return [one for one in command.params() if one.name not in inherited]
-
-
 def commands() -> Iterator[str]:
     """Each command under the heading of its panel."""
     for panel, names in reference.panels().items():
@@ -143,7 +136,7 @@ def commands() -> Iterator[str]:
             yield f"{prose(reference.sentence(declared) + others)}\n"
             if name in words.REMARKS:
                 yield f".PP\n{prose(words.REMARKS[name])}\n"
-            yield from map(option, own(declared))
+            yield from map(option, declared.own())
             lines = (*words.EXAMPLES.get(name, ()), *words.ENDLESS.get(name, ()))
             yield examples(lines)
 
@@ -156,11 +149,8 @@ def examples(lines: Iterable[str]) -> str:
 
 def shared() -> Iterator[str]:
     """The options that many commands have."""
-    seen: set[str] = set()
-    for command, (title, text) in reference.SHARED.items():
-        params = [one for one in command.params() if one.name not in seen]
-        seen |= {one.name for one in params}
-        yield f".SH {title.upper()}\n{prose(text)}\n"
+    for group, params in reference.declared("say").groups().items():
+        yield f".SH {group.upper()}\n{prose(reference.SHARED[group])}\n"
         yield from map(option, params)
 
 

@@ -28,14 +28,14 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from reference_words import (  # noqa: E402 (beside this script)
     BEFORE,
-    CONDITIONS,
+    CAREFUL,
     ENDLESS,
     ENVIRONMENT,
     EXAMPLES,
     EXIT_TEXT,
+    GLOBAL,
     INTRO,
     REMARKS,
-    SPEAKER,
 )
 
 from wc_cli.agents.cloud.places import PLACES  # noqa: E402
@@ -52,10 +52,8 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "commands.md"
 HELP = ROOT / "src/wc_cli/run/help"
 
-SHARED: dict[type[Options], tuple[str, str]] = {
-    common.SpeakerOptions: ("Who speaks", SPEAKER),
-    common.WriteOptions: ("Conditions", CONDITIONS),
-}
+# What the page says about each group of options.
+SHARED = {options.GlobalOptions.group: GLOBAL, common.LockOptions.group: CAREFUL}
 
 
 def panels() -> dict[str, list[str]]:
@@ -132,13 +130,8 @@ def section(name: str) -> Iterator[str]:
     yield f"\n    {usage(name, command)}\n"
     if name in REMARKS:
         yield f"\n{REMARKS[name]}\n"
-    shared = [one for one in SHARED if issubclass(command, one)]
-    inherited = {param.name for one in shared for param in one.params()}
-    own = option_table(one for one in command.params() if one.name not in inherited)
+    own = option_table(command.own())
     yield f"\n{own}" if own else ""
-    if shared:
-        links = (f"[{title.lower()}](#{anchor(title)})" for title in titles(shared))
-        yield f"\nAlso: {', '.join(links)}.\n"
     yield examples((*BEFORE.get(name, ()), *EXAMPLES.get(name, ())), "sh")
     yield examples(ENDLESS.get(name, ()), "sh elsewhere")
 
@@ -149,23 +142,10 @@ def examples(lines: Iterable[str], kind: str) -> str:
     return f"\n```{kind}\n{text}```\n" if text else ""
 
 
-def titles(shared: Iterable[type[Options]]) -> list[str]:
-    """The headings of shared options."""
-    return [SHARED[one][0] for one in shared]
-
-
-def anchor(title: str) -> str:
-    """The anchor of a heading."""
-    return title.lower().replace(" ", "-")
-
-
 def shared_sections() -> Iterator[str]:
     """The options that many commands have."""
-    seen: set[str] = set()
-    for command, (title, text) in SHARED.items():
-        params = [one for one in command.params() if one.name not in seen]
-        seen |= {one.name for one in params}
-        yield f"\n### {title}\n\n{text}\n\n{option_table(params)}"
+    for group, params in declared("say").groups().items():
+        yield f"\n### {group}\n\n{SHARED[group]}\n\n{option_table(params)}"
 
 
 def exit_codes() -> Iterator[str]:

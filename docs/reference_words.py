@@ -32,12 +32,16 @@ echo '{"id": "bd-1", "title": "Old", "issue_type": "task"}' > issues.jsonl
 ```
 """
 
-SPEAKER = """\
-Most commands have these. A name is `Agent@seat (tag)`; see
-[identity](store.md#identity)."""
+GLOBAL = """\
+Every command takes these, before its name or after it: `wc --json list`, `wc list
+--json`. A command without an answer in JSON refuses `--json`. A name is `Agent@seat
+(tag)`; see [identity](store.md#identity). `--store` is for people, and does what
+`WATERCOOLER_DIR` does for one command; the folder must exist. `--color auto` uses
+colours on a terminal without `NO_COLOR`."""
 
-CONDITIONS = """\
-Every command that writes an entry has these. A write whose condition does not hold
+CAREFUL = """\
+Every command that writes an entry has these; claim, release, config and guidance have
+`--lock-timeout`. A write whose condition does not hold
 exits 4 and changes nothing. A second write with the same key prints the receipt of the
 first and writes nothing. `--sync` waits until the entry is committed and pushed, and
 pushes the branch to a remote that does not have it yet. If that fails, the exit status
@@ -380,7 +384,7 @@ ENVIRONMENT = """\
 
 | variable | meaning |
 |---|---|
-| `WATERCOOLER_DIR` | the root of the store to use, instead of looking for one |
+| `WATERCOOLER_DIR` | the root of the store to use, unless `--store` is given |
 | `WATERCOOLER_AGENT` | the author, unless `--as` is given |
 | `WATERCOOLER_SEAT` | the seat, unless `--seat` is given; `session`: a separate seat \
 for each session of an agent, see [Who is who](identity.md) |
@@ -405,7 +409,7 @@ secret of the [server over HTTP](http.md#who-may-call) |
 | `WATERCOOLER_SANDBOX` | the name of the machine in the [cloud](cloud.md) that this \
 is, where `wc` does not recognise it |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
-| `NO_COLOR` | no colours |
+| `NO_COLOR` | no colours, unless `--color` is given |
 | `COLUMNS` | the available width of the status line |
 """
 

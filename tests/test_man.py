@@ -38,7 +38,7 @@ def test_every_command_has_its_place_in_the_manual() -> None:
 
 def test_every_option_has_its_place_in_the_manual() -> None:
     text = PAGES[0].read_text().replace("\\-", "-")
-    shared = text.partition("\n.SH WHO SPEAKS\n")[2]
+    shared = text.partition("\n.SH GLOBAL OPTIONS\n")[2]
     for name in table.COMMANDS:
         declared = table.load(name)
         assert declared is not None

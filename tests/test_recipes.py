@@ -83,8 +83,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.run.options import command, flag
+from wc_cli.run.options import Options, command, flag
 from wc_cli.run.output import say, say_json
 from wc_core.base.phrases import counted
 from wc_core.reading.views.rows import Filter
@@ -93,7 +92,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 
-class CountOptions(SpeakerOptions):
+class CountOptions(Options):
     """Count the threads."""
 
     open: bool = flag("--open", help="Leave closed threads out.")

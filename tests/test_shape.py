@@ -11,7 +11,8 @@ raise one, give the reason in the body of the commit. What is counted:
 - modules: the Python files of ``src``.
 - commands: the rows of `wc_cli.run.table`.
 - options: the declared options of all commands, those from a base class for each
-  command that has them.
+  command that has them; but those of a group, which all commands or all writers share
+  and one page explains, once.
 - settings, preferences: the keys of a repository, and of a person.
 - variables: the names ``WATERCOOLER_…`` and ``_WC_…`` in ``src`` and ``bin``.
 - paths of a store: what `Layout` offers, except `Layout.relative`.
@@ -24,7 +25,6 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,7 +70,7 @@ def totals() -> dict[str, int]:
         "lines of tests of the inside": _lines([*filter(_imports_the_inside, tests)]),
         "modules": len(source),
         "commands": len(table.COMMANDS),
-        "options": sum(map(_options, table.COMMANDS.values())),
+        "options": _options(),
         "settings": len(keys.KEYS),
         "preferences": len(personalkeys.KEYS),
         "variables": len(_variables()),
@@ -98,10 +98,13 @@ _IMPORT = r"^\s*(?:from|import) (wc_(?:core|cli|observe)[\w.]*)"
 _DOORS = {"wc_cli.run.main", "wc_observe.main"}
 
 
-def _options(command: table.Command) -> int:
-    module, _, name = command.place.partition(":")
-    declared = getattr(import_module(f"wc_cli.{module}"), name)
-    return sum(bool(param.flags) for param in declared.options.params())
+def _options() -> int:
+    declared = [
+        command.options for command in map(table.load, table.COMMANDS) if command
+    ]
+    own = sum(bool(param.flags) for options in declared for param in options.own())
+    groups = [group for options in declared for group in options.groups().values()]
+    return own + len({id(param) for group in groups for param in group})
 
 
 def _variables() -> set[bytes]:

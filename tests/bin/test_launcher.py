@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from wc_cli.run.options import Options
 from wc_cli.run.table import ALIASES, COMMANDS, INSTEAD, SYNONYMS
 
 if TYPE_CHECKING:
@@ -238,6 +239,16 @@ def test_a_subcommand_reaches_wc_cli(tmp_path: Path, name: str) -> None:
     box.work.mkdir()
     box.install(box.bin)
     assert box.run("wc", name, "--json") == reached_cli(name, "--json")
+
+
+def test_global_options_before_a_command_reach_wc_cli(box: Box) -> None:
+    for param in Options.groups().popitem()[1]:
+        flag = param.flags[0]
+        assert box.run("wc", flag, "list") == reached_cli(flag, "list")
+        if param.metavar:
+            assert box.run("wc", f"{flag}=x", "list") == reached_cli(
+                f"{flag}=x", "list"
+            )
 
 
 def test_arguments_reach_wc_cli_unchanged(box: Box) -> None:

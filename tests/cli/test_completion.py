@@ -101,6 +101,8 @@ CASES = {
     "a value that is free": (["wc", "say", "--title", "a"], [""]),
     "after an option": (["wc", "say", "--title", "x", "au"], ["auth", "authors"]),
     "after a flag": (["wc", "say", "--json", "au"], ["auth", "authors"]),
+    "a command after an option": (["wc", "--as", "Codex", "sa"], ["say"]),
+    "what a global option left": (["wc", "--json", "say", "x", "--js"], [""]),
     "after two hyphens": (["wc", "read", "--", "au"], ["auth", "authors"]),
     "no second topic": (["wc", "read", "auth", "au"], [""]),
     "no short help": (["wc", "tag", "-h"], [""]),

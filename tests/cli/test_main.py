@@ -102,6 +102,54 @@ def test_a_mistake_is_named_in_plain_words(
     assert message in done.err
 
 
+# --- options of every command -------------------------------------------------
+
+
+def test_global_options_stand_before_the_command_or_after_it(repo: Repo) -> None:
+    repo.ok("new", "auth", "-m", "x", "--to", "Codex")
+    for words in (["--json", "list", "--mine"], ["list", "--mine", "--json"]):
+        assert repo.ok("--as", "Codex", *words).json["threads"][0]["have_ball"]
+    assert repo.ok("--as=Codex", "--color", "never", "--json", "list", "--mine").json
+    assert "There is no command after --as." in repo.fails(2, "--as", "Codex")
+
+
+@pytest.mark.parametrize("name", ["version", "board", "export", "demo", "help"])
+def test_a_command_answers_in_json_or_says_that_it_cannot(
+    repo: Repo, name: str
+) -> None:
+    done = repo.wc(name, "--json", *(["--all"] if name == "export" else []))
+    if done.code:
+        assert done.code == 2
+        assert done.error["message"] == "This command has no answer in JSON."
+    else:
+        assert done.json
+
+
+def test_a_person_names_another_store(repo: Repo) -> None:
+    repo.ok("new", "ours", "-m", "x")
+    other = repo.machine.repo("other")
+    other.ok("new", "theirs", "-m", "x")
+    store = other.ok("list", "--json").json["store"]
+    listed = repo.ok("--store", store, "list", "--json").json
+    assert [thread["topic"] for thread in listed["threads"]] == ["theirs"]
+    receipt = repo.ok("say", "theirs", "-m", "y", "--store", store)
+    assert "not in the threads of" in receipt.err
+    assert "does not exist" in repo.fails(3, "list", "--store", f"{store}x")
+    agent = {"AI_AGENT": "codex"}
+    refused = repo.wc("say", "theirs", "-m", "z", "--store", store, env=agent)
+    assert refused.code == 2
+    assert "WATERCOOLER_DIR" in refused.err
+    assert other.ok("list", "--json").json["threads"][0]["entry_count"] == 2
+
+
+def test_colours_when_asked(repo: Repo) -> None:
+    repo.ok("new", "auth", "-m", "x")
+    assert "\x1b[" in repo.ok("read", "auth", "--color", "always").out
+    assert "\x1b[" in repo.ok("--color=always", "help", "list").out
+    assert "\x1b" not in repo.ok("read", "auth", "--color", "never").out
+    assert "Use auto, always or never." in repo.fails(2, "list", "--color", "yes")
+
+
 def test_errors_go_to_standard_error_and_results_to_standard_output(
     quiet: Repo,
 ) -> None:

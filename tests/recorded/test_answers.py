@@ -86,7 +86,7 @@ wake
 wait --timeout 0
 statusline
 export imported --format json
-export login
+export login --format md
 """
 AGENT_READING = """
 whoami
@@ -213,7 +213,7 @@ def answers_of(worktrees: dict[str, Here], clock: Clock) -> Iterator[tuple[str, 
         words = line.split()
         feed = FEEDS.get(words[0], b"")
         done = place.wc(*words, "--json", env=env, feed=feed)
-        if "No such option: --json" in done.err:
+        if "no answer in JSON" in done.err:
             done = place.wc(*words, env=env, feed=feed)
         fields = fields_of(done.out or done.err)
         return {"exit": done.code, "answer": fields} if done.code else fields

@@ -8,7 +8,7 @@ import sys
 import wc_cli
 from wc_cli.run.completion.scripts import SCRIPTS
 from wc_cli.run.help.showing import show_overview, show_topic
-from wc_cli.run.options import Options, argument, command, flag
+from wc_cli.run.options import TextOptions, argument, command, flag
 from wc_cli.run.output import say, say_exact
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.version import __version__
@@ -21,11 +21,11 @@ _SKILL = f"{os.path.dirname(wc_cli.__file__)}/agents/skill/watercooler"
 _PAGES = f"{_SKILL}/references"
 
 
-class VersionOptions(Options):
+class VersionOptions(TextOptions):
     """Show the version."""
 
 
-class SkillOptions(Options):
+class SkillOptions(TextOptions):
     """Print the skill that teaches an agent to use wc, or one of the pages that it
     names."""
 
@@ -34,7 +34,7 @@ class SkillOptions(Options):
     )
 
 
-class HelpOptions(Options):
+class HelpOptions(TextOptions):
     """Explain wc, a group of its commands, or one of them."""
 
     name: str = argument(
@@ -43,7 +43,7 @@ class HelpOptions(Options):
     all: bool = flag("--all", help="All commands, or all options of the command.")
 
 
-class CompletionOptions(Options):
+class CompletionOptions(TextOptions):
     """Print the completion script for a shell."""
 
     shell: str = argument(

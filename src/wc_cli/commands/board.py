@@ -6,13 +6,13 @@ from __future__ import annotations
 import shutil
 import sys
 
-from wc_cli.commands.common import SpeakerOptions, no_threads_text
+from wc_cli.commands.common import no_threads_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.board import view
 from wc_cli.run.board.cards import CardFilter
 from wc_cli.run.board.source import BoardSource
 from wc_cli.run.board.view import Painter
-from wc_cli.run.options import command, flag, number, text
+from wc_cli.run.options import Options, command, flag, number, text
 from wc_cli.run.output import remark, say_exact, say_json
 from wc_cli.run.terminal.style import Style, agent_codes, is_for_people, output_style
 from wc_core.base.phrases import counted
@@ -38,7 +38,7 @@ _CODES = {
 }
 
 
-class BoardOptions(SpeakerOptions):
+class BoardOptions(Options):
     """Show all threads by holder, yours first. When output is not a terminal, it is
     printed once."""
 

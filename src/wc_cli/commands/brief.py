@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.agents.briefing.gather import deadline, gather_brief
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.run.options import command, text
+from wc_cli.run.options import Options, command, text
 from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal.style import is_terminal, output_style
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 
-class BriefOptions(SpeakerOptions):
+class BriefOptions(Options):
     """Show what waits for you: your balls, free ones, new entries. At a person's
     terminal, it is the inbox of this repository."""
 

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 class CloseOptions(LocalTopicOptions, MessageOptions, EditorOptions, WriteOptions):
     """Close a thread and free its ball. A text becomes its last entry."""
 
-    usual = (
-        "--message --body --decision --reason --force --edit --if-ball "
-        "--sync --as --json"
-    )
-
     decision: str = text(
         "--decision", "TEXT", "What was decided; saved as a separate entry."
     )

@@ -31,16 +31,22 @@ TEXTS = ("message", "title", "body", "from_file")
 _LEAST_WORDS = 2
 
 
-class SpeakerOptions(Options):
-    """The speaker, and the format of the answer."""
+class LockOptions(Options):
+    """How long to wait for another process that writes."""
 
-    as_name: str = text("--as", "NAME", "Speak as this agent or person.")
-    seat: str = text("--seat", "SEAT", "Speak from this seat (a linked worktree).")
-    json: bool = flag("--json", help="Answer in JSON.")
+    group = "Options of careful writers"
+
+    lock_timeout: str = text(
+        "--lock-timeout",
+        "SECONDS",
+        "Wait this long for another writer (default: 2, for settings 10).",
+    )
 
 
-class WriteOptions(SpeakerOptions):
+class WriteOptions(LockOptions):
     """The conditions of a write, and the key that makes it safe to retry."""
+
+    group = LockOptions.group
 
     key: str = text("--key", "KEY", "Write at most once under this key.")
     if_ball: str = text(
@@ -51,9 +57,6 @@ class WriteOptions(SpeakerOptions):
     )
     if_last: str = text(
         "--if-last", "ENTRY", "Only if this is the last entry: its number or id."
-    )
-    lock_timeout: str = text(
-        "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
     )
     sync: bool = flag("--sync", help="Wait until it is committed and pushed.")
 

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 class AmendOptions(MessageOptions, EditorOptions, WriteOptions):
     """Replace the text of your last entry; the log keeps the earlier one."""
 
-    usual = (
-        "--message --title --body --message-file --edit --if-last --sync --as --json"
-    )
-
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     title: str = text(
         "--title", "TITLE", "The new title (default: unchanged).", short="-t"

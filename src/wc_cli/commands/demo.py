@@ -18,7 +18,7 @@ import textwrap
 from contextlib import contextmanager
 
 from wc_cli.agents.launcher import own_program
-from wc_cli.run.options import Options, command, flag
+from wc_cli.run.options import TextOptions, command, flag
 from wc_cli.run.output import say
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.errors import NotFoundError, WcError
@@ -54,7 +54,7 @@ wc done export -m 'Written and committed'
 _CODE = "def login(user):\n    return None\n"
 
 
-class DemoOptions(Options):
+class DemoOptions(TextOptions):
     """Watch two agents in two worktrees pass the ball."""
 
     all: bool = flag("--all", help="Show all scenes, not only the first six.")

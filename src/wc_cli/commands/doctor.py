@@ -17,7 +17,6 @@ from wc_cli.agents.install.ledger import Ledger
 from wc_cli.bridges.carry import harvesting
 from wc_cli.bridges.enrich import following
 from wc_cli.commands import waiting
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.branch import checkouts, commits, git, owners, trees
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.branch.treepaths import is_safe
@@ -30,7 +29,7 @@ from wc_cli.ledger.store import lockowners, pending, sharedlines
 from wc_cli.ledger.store.localfiles import LineStamp
 from wc_cli.run.context import other_home_text
 from wc_cli.run.entries.localtopic import chosen_text
-from wc_cli.run.options import command, flag
+from wc_cli.run.options import Options, command, flag
 from wc_cli.run.output import say, say_json
 from wc_core.base import variables
 from wc_core.base.errors import (
@@ -74,7 +73,7 @@ _FORMER_HARVEST = (
 _FIX_AND_SYNC = "Your entries are safe here. Once that is fixed: wc sync"
 
 
-class DoctorOptions(SpeakerOptions):
+class DoctorOptions(Options):
     """Check everything; show each problem, what waits for a person, and what to do.
     Exits 9 if there is any."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import localtopic
-from wc_cli.run.options import argument, command, flag, number, text
+from wc_cli.run.options import Options, argument, command, flag, number, text
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import render
 from wc_cli.run.terminal.style import output_style
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from wc_core.base.phrases import Table
 
 
-class StatsOptions(SpeakerOptions):
+class StatsOptions(Options):
     """Show who had the ball of a thread and for how long. With --all, or if this
     worktree has no open thread, or several, show figures of all threads: balls, stale
     ones, authors."""

@@ -8,12 +8,11 @@ import sys
 from wc_cli.run.context import Context
 from wc_cli.run.entries import promptlines
 from wc_cli.run.entries.promptlines import PromptLines
-from wc_cli.run.options import Options, command, flag, number, text
+from wc_cli.run.options import ALWAYS, AUTO, TextOptions, command, flag, number, text
 from wc_cli.run.output import say_exact
 from wc_cli.run.terminal.style import is_terminal
 from wc_core.attention.status import keptlines, line
 from wc_core.attention.status.look import LineStyle
-from wc_core.base.errors import InvalidInputError
 from wc_core.base.lean import json
 from wc_core.ledger.git import contact
 from wc_core.ledger.git.discovery import (
@@ -31,15 +30,13 @@ if TYPE_CHECKING:
 
 # More than any client sends, so that no writer without end fills the memory.
 _MOST_INPUT = 1 << 20
-_WHEN = ("auto", "always", "never")
 
 
-class StatuslineOptions(Options):
+class StatuslineOptions(TextOptions):
     """Print who has the ball here: the line of wc-statusline, made from
     the threads themselves."""
 
     stdin: bool = flag("--stdin", help="Read Claude Code's JSON from standard input.")
-    color: str = text("--color", "WHEN", "auto, always or never.", default="auto")
     ascii: bool = flag("--ascii", help="Only ASCII characters.")
     rows: int = number("--rows", "One row per thread, at most this many.")
     links: str = text("--links", "WHERE", "Link threads: page, or an address prefix.")
@@ -50,18 +47,13 @@ class StatuslineOptions(Options):
 def print_statusline(context: Context, options: StatuslineOptions) -> None:
     """Print the line; an empty one if there is no store. It is kept for the script if
     that asked for it."""
-    if options.color not in _WHEN:
-        raise InvalidInputError(
-            f"{options.color!r} is not a value of --color.",
-            f"Use {', '.join(_WHEN)}.",
-        )
     style = _style(context, options)
     request_text = ""
     if options.stdin:
         data = sys.stdin.buffer.read(_MOST_INPUT)
         folder = _claude_folder(data)
         if os.path.isdir(folder):
-            context = Context(context.env, folder)
+            context = Context(context.env, folder, context.asked)
         else:
             request_text = os.fsdecode(data)
     try:
@@ -97,8 +89,8 @@ def _status_line(context: Context, style: LineStyle, request_text: str) -> str:
 def _style(context: Context, options: StatuslineOptions) -> LineStyle:
     env = context.env
     is_shown = options.stdin or (is_terminal() and env.get("TERM") != "dumb")
-    color = options.color == "always" or (
-        options.color == "auto" and is_shown and not env.get("NO_COLOR")
+    color = options.color == ALWAYS or (
+        options.color == AUTO and is_shown and not env.get("NO_COLOR")
     )
     return LineStyle(
         columns=keptlines.columns_of(env.get("COLUMNS", "")),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.store import lockowners, locks
 from wc_cli.ledger.sync.firstcontact import INIT_SECONDS
-from wc_cli.run.options import argument, command, flag
+from wc_cli.run.options import Options, argument, command, flag
 from wc_cli.run.output import say, say_json
 from wc_core.base.errors import ConflictError
 from wc_core.base.phrases import counted
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 
-class InitOptions(SpeakerOptions):
+class InitOptions(Options):
     """Create or adopt the store of this repository."""
 
     push: bool = flag("--push", help="Push it as well; later pushes are automatic.")
     offline: bool = flag("--offline", help="Do not ask the remote for threads.")
 
 
-class BreakLockOptions(SpeakerOptions):
+class BreakLockOptions(Options):
     """Break the lock of a thread whose holder is gone. Only for file systems that do
     not release the locks of dead processes."""
 

@@ -8,14 +8,13 @@ import time
 
 from wc_cli.bridges import elsewhere
 from wc_cli.bridges.carry import automatic
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.store import pending
 from wc_cli.ledger.sync.exchange import LIMIT_SECONDS, Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
 from wc_cli.ledger.sync.firstfetch import fetch_first, preview_first
 from wc_cli.ledger.sync.routes import usual_remote
 from wc_cli.run.entries import landings
-from wc_cli.run.options import argument, command, flag, number
+from wc_cli.run.options import Options, argument, command, flag, number
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import (
     ConflictError,
@@ -51,7 +50,7 @@ _POLL_SECONDS = 0.5
 _LONGEST_PAUSE = 300.0
 
 
-class SyncOptions(SpeakerOptions):
+class SyncOptions(Options):
     """Exchange the threads with the git remote: fetch, merge, push. Waits for
     the remote, at most 30 seconds, and exits 8 if it cannot be reached."""
 

@@ -13,9 +13,8 @@ import os
 import time
 
 from wc_cli.bridges.notify import local
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger import spawn
-from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import remark
 from wc_core.attention.status import listings
 from wc_core.base.errors import (
@@ -47,11 +46,9 @@ _MISSING_SECONDS = 10.0
 _STEP_MS, _DEBOUNCE_MS = 100, 200
 
 
-class WaitOptions(SpeakerOptions):
+class WaitOptions(Options):
     """Wait until a ball or a question comes to you; then show its thread. Exits 10 if
     none comes in time, 4 if the named threads are closed."""
-
-    usual = "--timeout --ready --new --peek --notify --bell --client --as --json"
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     timeout: str = text("--timeout", "TIME", "Wait this long: seconds, or 90m, 3h.")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.entries.localtopic import chosen_text
-from wc_cli.run.options import command, flag
+from wc_cli.run.options import Options, command, flag
 from wc_cli.run.output import say, say_json
 from wc_core.attention.status import files, pins
 from wc_core.base import names
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 _KINDS = {
-    NAMED: "named by WATERCOOLER_DIR",
+    NAMED: "named by --store or WATERCOOLER_DIR",
     IN_TREE_STORE: "in the code's own tree",
     BRANCH_STORE: "the branch watercooler/threads",
 }
@@ -37,7 +36,7 @@ _NOBODY_YET = "knows nobody here yet"
 _ONE_COMMAND = "--as and --seat only apply to this command"
 
 
-class WhoamiOptions(SpeakerOptions):
+class WhoamiOptions(Options):
     """Show who you are here, in which store, and the thread chosen with wc use."""
 
     explain: bool = flag("--explain", help="Show every rule and which one applied.")

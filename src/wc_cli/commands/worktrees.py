@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.options import command
+from wc_cli.run.options import Options, command
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import worktrees as worktree_rendering
 from wc_cli.run.terminal.style import output_style
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _NO_WORKTREES = "There is no git repository here, and nobody has left a note."
 
 
-class WorktreesOptions(SpeakerOptions):
+class WorktreesOptions(Options):
     """Show each worktree: who has the ball, which loop runs, who is working."""
 
 

@@ -200,10 +200,7 @@ class DoneOptions(ContributionOptions):
     """Report the work as done. The ball goes back to whoever asked for it; if that is
     you, the thread is closed."""
 
-    usual = (
-        "--message --body --to --status --approve --request-changes --file "
-        "--edit --as --json"
-    )
+    usual = "--message --body --to --status --approve --request-changes --file --edit"
 
 
 class KindOptions(Options):
@@ -233,7 +230,7 @@ class KindOptions(Options):
 class SayOptions(ContributionOptions, KindOptions):
     """Add an entry and pass the ball."""
 
-    usual = "--message --body --to --kind --type --file --status --edit --as --json"
+    usual = "--message --body --to --kind --file --status --edit"
 
     new: bool = flag(
         "--new", help="Start a new thread even if a similarly named one exists."
@@ -243,9 +240,7 @@ class SayOptions(ContributionOptions, KindOptions):
 class NewOptions(PassOptions, EntryOptions, EditorOptions):
     """Create a thread; you have its ball unless you pass it."""
 
-    usual = (
-        "--message --body --to --blocked-by --type --file --status --edit --as --json"
-    )
+    usual = "--message --body --to --blocked-by --type --file --status --edit"
 
     topic: str = argument("TOPIC", "The thread's name.")
     status: str = text(
@@ -269,15 +264,12 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
 class AckOptions(LocalTopicOptions, EntryOptions, EditorOptions, KindOptions):
     """Add a remark and leave the ball where it is; the default title is "Ack"."""
 
-    usual = (
-        "--message --body --kind --answers --type --file --summary --edit --as --json"
-    )
+    usual = "--message --body --kind --answers --type --file --summary --edit"
 
 
 class HandoffOptions(AddressedOptions, PassOptions, WriteOptions):
     """Pass the ball explicitly."""
 
-    usual = "--to --note --reason --force --if-ball --sync --as --json"
     bare = ("to", "note")
 
     note: tuple[str, ...] = texts(
@@ -316,7 +308,6 @@ class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
     """Change the status; --to also passes the ball, and closing frees it. Without a
     topic, changes the thread of this worktree."""
 
-    usual = "--to --reason --force --if-ball --sync --as --json"
     bare = ("reason",)
 
     topic: str = argument(
@@ -510,7 +501,7 @@ def write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:
 
 def saved_entry(context: Context, options: WriteOptions, draft: Draft) -> Receipt:
     """Write the entry and start settling. Returns the receipt."""
-    seconds = vocabulary.seconds(options.lock_timeout)
+    seconds = vocabulary.seconds(options.lock_timeout or "2")
     draft = draft._replace(
         to=vocabulary.name(draft.to),
         key=vocabulary.key(options.key),

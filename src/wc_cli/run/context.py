@@ -11,9 +11,10 @@ from time import monotonic
 
 from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms, random_bits
+from wc_cli.run.options import ALWAYS, AUTO, NEVER, TextOptions
 from wc_cli.run.output import Answer, begin_answer, remark
 from wc_core.attention.status.places import home_of
-from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.names import unbracketed
@@ -603,14 +604,14 @@ def other_home_text(path: str) -> str:
 def execute(declared: Declared, options: Options, occasion: str = "") -> None:
     """Carry out a command with parsed options. The repository's guidance for this
     ``occasion`` comes with the answer."""
-    asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
-    env = dict(os.environ)
     # A hook gets its client's folder as input. It must not fail because the folder in
     # which it was started is gone.
     cwd = _current_folder(otherwise="/" if getattr(options, "hook", "") else "")
-    context = Context(env, cwd, asked)
+    env = _with_globals(options, dict(os.environ), cwd)
+    context = Context(env, cwd, Asked(options.as_name, options.seat))
     context.owns_process = True
     answer = Answer(lambda: _guidance_fields(context, occasion))
+    answer.color = None if options.color == AUTO else options.color == ALWAYS
     begin_answer(answer)
     try:
         declared.run(context, options)
@@ -623,6 +624,35 @@ def execute(declared: Declared, options: Options, occasion: str = "") -> None:
         if context.umask is not None:
             os.umask(context.umask)
     _remark_guidance(answer, context, occasion)
+
+
+def _with_globals(options: Options, env: dict[str, str], cwd: str) -> dict[str, str]:
+    """Return the environment with what the global options choose. Raises
+    InvalidInputError if one is wrong or means nothing to the command, and
+    NotFoundError."""
+    if options.json and isinstance(options, TextOptions):
+        raise InvalidInputError("This command has no answer in JSON.", "Omit --json.")
+    if options.color not in {AUTO, ALWAYS, NEVER}:
+        raise InvalidInputError(
+            f"{options.color!r} is not a value of --color.",
+            f"Use {AUTO}, {ALWAYS} or {NEVER}.",
+        )
+    if options.color != AUTO:
+        env["NO_COLOR"] = "" if options.color == ALWAYS else "1"
+    if options.store:
+        env["WATERCOOLER_DIR"] = os.path.join(cwd, os.path.expanduser(options.store))
+        if not os.path.isdir(env["WATERCOOLER_DIR"]):
+            raise NotFoundError(
+                f"--store names a folder that does not exist: {options.store}",
+                "Correct it, or make the folder.",
+            )
+        # An agent's permission to run a command is for the threads of its worktree.
+        if Context(env, cwd).process_agent:
+            raise InvalidInputError(
+                "An agent does not choose the store with --store.",
+                "Set WATERCOOLER_DIR, so that your client asks whether you may.",
+            )
+    return env
 
 
 def _remark_guidance(answer: Answer, context: Context, occasion: str) -> None:

@@ -13,7 +13,7 @@ import sys
 
 from wc_cli.run import table
 from wc_cli.run.context import execute
-from wc_cli.run.options import parse, takes_signed_words
+from wc_cli.run.options import parse, split_leading, takes_signed_words
 from wc_cli.run.output import discard_output, json_line, remark
 from wc_core.base.errors import CorruptError, WcError
 from wc_core.base.files import NotPlainError
@@ -88,6 +88,9 @@ def _dispatch(argv: Sequence[str]) -> None:
 
         complete(os.environ)
         return
+    if argv and argv[0].startswith("-"):
+        leading, rest = split_leading(argv)
+        argv = [*rest[:1], *leading, *rest[1:]]
     declared = table.load(argv[0]) if argv else None
     if declared is None or _asks_for_help(declared, argv):
         from wc_cli.run.help.showing import explain  # 4 ms, for help and unknown words

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TEXT, TEXTS, FLAG, WORDS = "text", "texts", "flag", "words"
 NUMBER, POSITION = "number", "position"
 CHANGES = "changes"
+AUTO, ALWAYS, NEVER = "auto", "always", "never"
 
 _MAX_DIGITS = 18
 
@@ -29,6 +30,8 @@ class Param:
     (whole, not negative), `POSITION` (whole, a negative one counts from the end),
     `WORDS` (all remaining arguments) or `CHANGES` (the same; some may begin with a
     hyphen).
+    ``group`` is the group of options that several commands share, named by the class
+    that declares it; empty for an argument or option of one command.
     ``complete`` is the kind of word that shell completion offers, a key of
     `completion.words.WORDS`. ``numbered``: an argument that is only taken if it
     begins like a number or an entry's id. ``excludes``: the names of options beside
@@ -37,7 +40,7 @@ class Param:
 
     __slots__ = (
         *("complete", "default", "flags", "help", "kind", "metavar", "name"),
-        "excludes",
+        *("excludes", "group"),
         "numbered",
     )
 
@@ -58,11 +61,12 @@ class Param:
         self.complete = complete
         self.numbered = False
         self.excludes: tuple[str, ...] = ()
-        self.name = ""
+        self.name = self.group = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Take the attribute's name from the class."""
+        """Take the attribute's name, and the name of its group, from the class."""
         self.name = name
+        self.group = vars(owner).get("group", "")
 
 
 REQUIRED: Any = object()
@@ -157,7 +161,21 @@ def flag(*flags: str, help: str) -> Any:  # noqa: A002
     return Param(FLAG, flags, "", help, False, "")
 
 
-class Options:
+class GlobalOptions:
+    """What every command takes, before its name or after it."""
+
+    group = "Global options"
+
+    json: bool = flag("--json", help="Answer in JSON.")
+    as_name: str = text("--as", "NAME", "Speak as this agent or person.")
+    seat: str = text("--seat", "SEAT", "Speak from this seat (a linked worktree).")
+    store: str = text(
+        "--store", "PATH", "The store to use (default: that of the folder)."
+    )
+    color: str = text("--color", "WHEN", "auto, always or never.", default=AUTO)
+
+
+class Options(GlobalOptions):
     """The arguments and options of a command.
 
     Subclasses declare attributes with `argument`, `text`, `texts`, `number`, `flag` and
@@ -186,6 +204,20 @@ class Options:
                     params.setdefault(name, value)
         return tuple(sorted(params.values(), key=_is_option))
 
+    @classmethod
+    def own(cls) -> tuple[Param, ...]:
+        """Return the declarations that are not of a group."""
+        return tuple(param for param in cls.params() if not param.group)
+
+    @classmethod
+    def groups(cls) -> dict[str, list[Param]]:
+        """Return the options by the names of their groups, the global ones first."""
+        groups: dict[str, list[Param]] = {GlobalOptions.group: []}
+        for param in cls.params():
+            if param.group:
+                groups.setdefault(param.group, []).append(param)
+        return groups
+
     def __init__(self, values: dict[str, Any]) -> None:
         """Take ``values``, one for each declaration."""
         self.__dict__.update(values)
@@ -198,6 +230,10 @@ class Options:
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({values})"
+
+
+class TextOptions(Options):
+    """The arguments and options of a command without an answer in JSON."""
 
 
 def _is_option(param: Param) -> bool:
@@ -223,6 +259,18 @@ def command(
         return Declared(options, run)
 
     return declare
+
+
+def split_leading(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the global options before the command, and the rest of the line."""
+    by_flag = {flag: param for param in Options.params() for flag in param.flags}
+    end = 0
+    while end < len(argv):
+        name, joined, _ = argv[end].partition("=")
+        if name not in by_flag:
+            break
+        end += 1 if joined or by_flag[name].kind == FLAG else 2
+    return argv[:end], argv[end:]
 
 
 def takes_signed_words(options: type[Options]) -> bool:

@@ -24,11 +24,13 @@ class Answer:
     """The answer of the running command, and additions from elsewhere.
 
     ``beside`` returns the fields to add to the first JSON that is printed; it is
-    ``None`` afterwards. ``begun``: something was printed.
+    ``None`` afterwards. ``begun``: something was printed. ``color``: see
+    `chosen_color`.
     """
 
     def __init__(self, beside: Callable[[], dict[str, Any]] | None = None) -> None:
         self.begun = False
+        self.color: bool | None = None
         self.beside = beside
 
     def with_fields(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -43,6 +45,11 @@ _answers = [Answer()]
 def begin_answer(answer: Answer) -> None:
     """Make this the current answer, to which all output belongs."""
     _answers[0] = answer
+
+
+def chosen_color() -> bool | None:
+    """Return what ``--color`` says: always or never; ``None`` for neither."""
+    return _answers[0].color
 
 
 def say(text: str) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import Machine
+from wc_cli.commands.common import WriteOptions
 from wc_cli.run import table
 from wc_cli.run.help import command, layout, overview, showing
 from wc_cli.run.options import REQUIRED
@@ -112,9 +113,9 @@ def test_help_of_a_command_ends_with_examples(quiet: Repo) -> None:
 def test_the_help_of_a_command_has_ten_options_and_all_when_asked(name: str) -> None:
     declared = table.load(name)
     assert declared is not None
-    options = [param for param in declared.options.params() if param.flags]
+    options = [param for param in declared.options.own() if param.flags]
     whole = command.command_help(name, is_all=True)
-    for param in declared.options.params():
+    for param in declared.options.own():
         assert param.metavar in whole
         is_required = param.flags and param.default is REQUIRED
         words = f"{param.help} {'Required.' if is_required else ''}"
@@ -147,9 +148,23 @@ def shown_options(text: str) -> set[str]:
 
 
 def test_help_shows_all_options_when_asked(quiet: Repo) -> None:
-    assert "--lock-timeout" not in quiet.ok("say", "--help").out
+    text = quiet.ok("say", "--help").out
+    assert len(text.splitlines()) <= 24
+    assert "--lock-timeout" not in text
     assert "--lock-timeout" in quiet.ok("help", "say", "--all").out
     assert "(Possible options: --all" in quiet.fails(2, "help", "say", "--al")
+
+
+def test_a_page_explains_the_options_of_many_commands(quiet: Repo) -> None:
+    page = quiet.ok("help", "options").out
+    for params in WriteOptions.groups().values():
+        assert params
+        for param in params:
+            assert re.search(
+                rf"^  {param.flags[0]} {param.metavar}", page, re.MULTILINE
+            )
+    assert "--json" in quiet.ok("list", "--help").out
+    assert "--json" not in quiet.ok("version", "--help").out
 
 
 @given(

@@ -56,7 +56,6 @@ class _Connecting(Options):
         "--verbose", "-v", help="With --dry-run: every line of new files, too."
     )
     yes: bool = flag("--yes", help="Do not ask.")
-    json: bool = flag("--json", help="Answer in JSON.")
 
 
 class Install(_Connecting):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.edits.claims import travel, upstream
 from wc_cli.edits.claims.holding import ClaimHolder, Holding
 from wc_cli.edits.claims.registry import Registry
 from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import say, say_json
 from wc_core.attention.status import holders
 from wc_core.base import errors
@@ -40,7 +39,7 @@ _ERRORS = (
 _BY_VERDICT: dict[str, type[WcError]] = {error.code: error for error in _ERRORS}
 
 
-class CheckOptions(SpeakerOptions):
+class CheckOptions(Options):
     """Check whether you may edit something. Exits 0 if you may."""
 
     targets: tuple[str, ...] = words("TARGET...", "Files, folders, or PATH::SYMBOL.")

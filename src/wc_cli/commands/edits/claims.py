@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from wc_cli.agents.briefing.coverage import coverage, coverage_text
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import LockOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.edits.claims import existing, travel, upstream
 from wc_cli.edits.claims.holding import ClaimHolder, Holding
 from wc_cli.edits.claims.registry import Registry
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run import ancestors
-from wc_cli.run.options import command, flag, text, texts, words
+from wc_cli.run.options import Options, command, flag, text, texts, words
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import edits as edits_rendering
 from wc_cli.run.terminal.style import output_style
@@ -43,19 +43,9 @@ _TARGETS = "Files, folders, or PATH::SYMBOL."
 _ABSENT = "does not exist in this worktree"
 
 
-class ChangeOptions(SpeakerOptions):
-    """How long to wait for another process that changes claims."""
-
-    lock_timeout: str = text(
-        "--lock-timeout", "SECONDS", "Wait this long for another process.", default="2"
-    )
-
-
-class ClaimOptions(ChangeOptions):
+class ClaimOptions(LockOptions):
     """Claim files that you edit: others are refused until you release them. Claims all
     of them, or none."""
-
-    usual = "--thread --mode --ttl --new --anyway --takeover --as --json"
 
     targets: tuple[str, ...] = words("TARGET...", _TARGETS)
     thread: str = text(
@@ -86,14 +76,14 @@ class ClaimOptions(ChangeOptions):
     reason: str = text("--reason", "TEXT", "Why it is taken over; required for that.")
 
 
-class ReleaseOptions(ChangeOptions):
+class ReleaseOptions(LockOptions):
     """Release your claims."""
 
     targets: tuple[str, ...] = words("TARGET...", "What to release.", default=())
     all: bool = flag("--all", help="All of your claims in this worktree.")
 
 
-class ClaimsOptions(SpeakerOptions):
+class ClaimsOptions(Options):
     """List what is claimed: by whom, since when, and why."""
 
     targets: tuple[str, ...] = words(
@@ -218,7 +208,7 @@ def claims(context: Context, options: ClaimsOptions) -> None:
 
 
 def holding_of(
-    context: Context, options: ChangeOptions, *, renews: bool = True
+    context: Context, options: LockOptions, *, renews: bool = True
 ) -> Holding:
     """The speaker's claims. The store may not exist yet. With ``renews``, claims that
     are due are renewed first."""
@@ -227,7 +217,7 @@ def holding_of(
     session = sessions.session_of(ancestors.session_process(context.env))
     registry = Registry(repository, layout, context.env)
     holder = ClaimHolder.of(context.viewer, repository, session)
-    seconds = vocabulary.seconds(options.lock_timeout)
+    seconds = vocabulary.seconds(options.lock_timeout or "2")
     remote = travel.claims_remote(registry, context.settings)
     return Holding(registry, holder, seconds, remote)
 
@@ -305,7 +295,7 @@ def _refuse_existing(registry: Registry, targets: Sequence[ClaimId]) -> None:
 # --- answers ----------------------------------------------------------------------
 
 
-def _print_claims(options: SpeakerOptions, plan: ClaimPlan, draft: Claim) -> None:
+def _print_claims(options: Options, plan: ClaimPlan, draft: Claim) -> None:
     planned = [change.claim for change in plan.changes if change.claim is not None]
     if options.json:
         fields = {
@@ -329,7 +319,7 @@ def _print_claims(options: SpeakerOptions, plan: ClaimPlan, draft: Claim) -> Non
         remark(f"note: {claim.id} was claimed by {one_line(claim.holder)}")
 
 
-def _print_ids(options: SpeakerOptions, verb: str, names: Sequence[str]) -> None:
+def _print_ids(options: Options, verb: str, names: Sequence[str]) -> None:
     if options.json:
         say_json({verb: list(names)})
         return

@@ -23,12 +23,11 @@ from wc_cli.agents.landing.lander import (
     landing_lock,
 )
 from wc_cli.agents.landing.returning import SHORT
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.landing import building, programs
 from wc_cli.edits.landing.sending import RemoteBase
 from wc_cli.run.entries import landings
 from wc_cli.run.entries.receipts import start_settling
-from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import ProgressLine, remark, say, say_json
 from wc_core.base.errors import (
     ConflictError,
@@ -88,12 +87,12 @@ HINTS: Mapping[str, str] = {
 }
 
 
-class LandOptions(SpeakerOptions):
+class LandOptions(Options):
     """Put the branch of a thread on the base branch, once it is approved: of this
     worktree's thread, of those you name, or of all that are ready. A branch that
     conflicts or fails its check goes back to who wrote it."""
 
-    usual = "--all --onto --dry-run --queue --push --pr --clean --drop --yes --json"
+    usual = "--all --onto --dry-run --queue --push --pr --clean --drop --yes"
 
     topics: tuple[str, ...] = words(
         "TOPIC...", "These threads (default: the one of this worktree).", default=()

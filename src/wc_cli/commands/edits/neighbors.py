@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.edits.claims import existing
 from wc_cli.edits.graph.computing import GraphSource
-from wc_cli.run.options import argument, command
+from wc_cli.run.options import Options, argument, command
 from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal import edits as edits_rendering
 from wc_cli.run.terminal.style import output_style
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from wc_core.edits.claims.ids import ClaimId
 
 
-class NeighborsOptions(SpeakerOptions):
+class NeighborsOptions(Options):
     """Show which files use a file, and which it uses; for a symbol, which files use it
     by name."""
 

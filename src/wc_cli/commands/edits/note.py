@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run import ancestors
 from wc_cli.run.entries import receipts
-from wc_cli.run.options import argument, command, flag, text, texts
+from wc_cli.run.options import Options, argument, command, flag, text, texts
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import worktrees as worktree_rendering
 from wc_core.base.errors import InvalidInputError
@@ -34,7 +33,7 @@ _TITLE = 200
 _ENDED = "ended"
 
 
-class NoteOptions(SpeakerOptions):
+class NoteOptions(Options):
     """Tell others what you are doing; without TEXT, show your note."""
 
     note: str = argument("TEXT", "What you are doing.", default="")

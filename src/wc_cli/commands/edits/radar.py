@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.radar.computing import RadarSource
 from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.options import argument, command, flag, number
+from wc_cli.run.options import Options, argument, command, flag, number
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import radar as radar_rendering
 from wc_cli.run.terminal.style import output_style
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 _EVERY = 3
 
 
-class RadarOptions(SpeakerOptions):
+class RadarOptions(Options):
     """Show what each worktree changes, and what will conflict. Uncommitted changes
     count; nothing is touched. With a branch, compare only this worktree with it: exits
     9 if they would conflict."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.commands.common import LocalTopicOptions, fill_topic
 from wc_cli.edits.review import approving
 from wc_cli.edits.review.comparing import compare
 from wc_cli.run.options import command, flag, text
@@ -31,7 +31,7 @@ _BOLD = "1"
 _MAX_COMMITS, _SHORT = 30, 7
 
 
-class ReviewOptions(LocalTopicOptions, SpeakerOptions):
+class ReviewOptions(LocalTopicOptions):
     """Show what changed in the code since you last had the ball, including uncommitted
     changes; nothing is touched."""
 

@@ -26,16 +26,17 @@ class ExportOptions(Options):
 
     topics: tuple[str, ...] = words("TOPIC...", "The threads.", default=())
     all: bool = flag("--all", help="All threads, open and closed.")
-    format: str = text("--format", "FORMAT", "md or json.", default="md")
+    format: str = text("--format", "FORMAT", "md (the default) or json.")
     output: str = text("--output", "FILE", "Write this file (default: print).")
 
 
 @command(ExportOptions)
 def export(context: Context, options: ExportOptions) -> None:
     """Export threads."""
-    if options.format not in FORMATS:
+    form = options.format or ("json" if options.json else "md")
+    if form not in FORMATS:
         raise InvalidInputError(
-            f"{one_line(options.format)!r} is not a format.",
+            f"{one_line(form)!r} is not a format.",
             f"Choose one of: {', '.join(FORMATS)}",
         )
     if options.all == bool(options.topics):
@@ -49,7 +50,7 @@ def export(context: Context, options: ExportOptions) -> None:
     else:
         topics = list(dict.fromkeys(map(reader.find, options.topics)))
     threads = [reader.thread(topic) for topic in topics]
-    _put_out(_exported(threads, options.format), options.output)
+    _put_out(_exported(threads, form), options.output)
     lost = sum(map(jsonexport.unreadable_lines, threads))
     if lost:
         lines = counted(lost, "line")

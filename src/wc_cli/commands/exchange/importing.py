@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 
 from wc_cli.bridges.exchange import importing
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.entries import receipts
 from wc_cli.run.entries.body import read_limited
-from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.base.files import MAX_BYTES
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 _HOLDER = "wc import"
 
 
-class ImportOptions(SpeakerOptions):
+class ImportOptions(Options):
     """Add threads from a JSON export, or issues of another tracker. Nothing is added
     twice."""
 

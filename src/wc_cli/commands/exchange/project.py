@@ -46,7 +46,6 @@ class ProjectOptions(Options):
     )
     remove: str = text("--remove", "ID", "Remove a repository from the graph.")
     yes: bool = flag("--yes", help="With --remove: do not ask.")
-    json: bool = flag("--json", help="Answer in JSON.")
 
 
 @command(ProjectOptions)

@@ -129,7 +129,7 @@ def _locked(
 ) -> contextlib.AbstractContextManager[None]:
     """The lock that linking takes, for a ``with`` block."""
     context.writer().prepare_store()
-    seconds = vocabulary.seconds(options.lock_timeout)
+    seconds = vocabulary.seconds(options.lock_timeout or "2")
     return linking.locked(context.reader.layout, context.identity.author, seconds)
 
 

@@ -3,9 +3,8 @@ others."""
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.entries import receipts
-from wc_cli.run.options import argument, command, flag
+from wc_cli.run.options import Options, argument, command, flag
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import plan as plan_rendering
 from wc_cli.run.terminal import render
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 
-class ReadyOptions(SpeakerOptions):
+class ReadyOptions(Options):
     """List the threads that you can go on with: open, the ball yours or free, and not
     waiting for an open thread; or with a question to you. With a topic, say why that
     thread is not ready."""
@@ -37,7 +36,7 @@ class ReadyOptions(SpeakerOptions):
     )
 
 
-class TreeOptions(SpeakerOptions):
+class TreeOptions(Options):
     """Show threads with their parts, sidequests and what they wait for."""
 
     topic: str = argument(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.run.options import number, text, texts
+from wc_cli.run.options import Options, number, text, texts
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import STATUSES
 from wc_core.reading.views.rows import Filter
 
 
-class FilterOptions(SpeakerOptions):
+class FilterOptions(Options):
     """Which threads to show, and how many."""
 
     ball: str = text(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from wc_cli.commands.common import SpeakerOptions, no_threads_text
+from wc_cli.commands.common import no_threads_text
 from wc_cli.commands.reading.filtering import FilterOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import (
+    Options,
     command,
     flag,
     text,
@@ -45,7 +46,7 @@ _NO_MATCH = "No thread matches."
 class ListOptions(FilterOptions):
     """List open threads, the latest move first."""
 
-    usual = "--mine --open --ball --status --tag --since --file --all --limit --json"
+    usual = "--mine --open --ball --status --tag --since --file --all --limit"
 
     words: tuple[str, ...] = words(
         "WORD...",
@@ -83,7 +84,7 @@ class ListOptions(FilterOptions):
     summaries: bool = flag("--summaries", help="Add what was said last in each thread.")
 
 
-class ReindexOptions(SpeakerOptions):
+class ReindexOptions(Options):
     """Write the index page: whose move it is in every thread."""
 
     closed: bool = flag("--closed", help="Include closed threads.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions
+from wc_cli.commands.common import LocalTopicOptions
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import localtopic
-from wc_cli.run.options import argument, command, flag
+from wc_cli.run.options import Options, argument, command, flag
 from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal.labels import name_text
 from wc_cli.run.terminal.style import is_terminal
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import State
 
 
-class UseOptions(SpeakerOptions):
+class UseOptions(Options):
     """Choose the thread of this worktree: commands use it if you name no topic, the
     prompt shows it, and wc list marks it with ◆. Without a topic, show it."""
 
@@ -46,7 +46,7 @@ class UseOptions(SpeakerOptions):
     none: bool = flag("--none", help="Undo the choice: the branch decides again.")
 
 
-class WhoseOptions(LocalTopicOptions, SpeakerOptions):
+class WhoseOptions(LocalTopicOptions):
     """Show whose move it is, and since when: one line for each open thread here."""
 
 

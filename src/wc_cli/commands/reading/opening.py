@@ -7,7 +7,7 @@ import sys
 
 from wc_cli.agents.launcher import own_program
 from wc_cli.run.entries import localtopic
-from wc_cli.run.options import Options, argument, command, text
+from wc_cli.run.options import TextOptions, argument, command
 from wc_core.base.errors import NotFoundError
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 
-class OpenOptions(Options):
+class OpenOptions(TextOptions):
     """Open a thread in the browser, or the board if this worktree has no open thread,
     or several. Serves the page until Ctrl-C, as wc-observe web does."""
 
@@ -25,7 +25,6 @@ class OpenOptions(Options):
         default=None,
         complete="topic",
     )
-    as_name: str = text("--as", "NAME", "Whose page to open.")
 
 
 @command(OpenOptions)
@@ -41,8 +40,11 @@ def open_page(context: Context, options: OpenOptions) -> None:
     topic = _topic(context, options)
     words += ["--thread", topic] if topic else []
     words += ["--as", options.as_name] if options.as_name else []
+    env = dict(context.env)
+    if options.seat:
+        env["WATERCOOLER_SEAT"] = options.seat
     sys.stdout.flush()
-    os.execve(program, words, dict(os.environ))  # noqa: S606 - it replaces this process
+    os.execve(program, words, env)  # noqa: S606 - it replaces this process
 
 
 def _topic(context: Context, options: OpenOptions) -> str:

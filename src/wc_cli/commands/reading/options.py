@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions
-from wc_cli.run.options import flag, number, position, text
+from wc_cli.commands.common import LocalTopicOptions
+from wc_cli.run.options import Options, flag, number, position, text
 from wc_core.base.errors import InvalidInputError
 
 
-class ReadOptions(LocalTopicOptions, SpeakerOptions):
+class ReadOptions(LocalTopicOptions):
     """Show a thread, and mark it as read."""
 
-    usual = "--from --limit --new --peek --summary-only --raw --history --as --json"
+    usual = "--from --limit --new --peek --summary-only --raw --history"
 
     start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
@@ -40,7 +40,7 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
         self.start, self.newest = self.start or -self.newest, 0
 
 
-class UpdatesOptions(SpeakerOptions):
+class UpdatesOptions(Options):
     """Show what happened since a time."""
 
     bare = ("since",)

@@ -37,7 +37,7 @@ class SearchOptions(FilterOptions):
     """Find entries by words, the best matches first. If few contain every word, those
     with some of them follow."""
 
-    usual = "--any --phrase --author --since --kind --tag --file --sort --limit --json"
+    usual = "--any --phrase --author --since --kind --tag --file --sort --limit"
 
     query: tuple[str, ...] = words(
         "QUERY...",

@@ -32,7 +32,7 @@ _ANSWER_TITLE, _WITHDRAWAL_TITLE = "Answer", "Question withdrawn"
 class AskOptions(AddressedOptions, EntryOptions, EditorOptions):
     """Ask someone a question; until it is answered, you cannot pass the ball on."""
 
-    usual = "--to --message --body --file --force --summary --edit --key --as --json"
+    usual = "--to --message --body --file --force --summary --edit"
     bare = ("to", "message")
 
     to: str = text("--to", "NAME", "Whom to ask (or: asker).", complete="agent")
@@ -49,9 +49,7 @@ class AskOptions(AddressedOptions, EntryOptions, EditorOptions):
 class AnswerOptions(LocalTopicOptions, EntryOptions, EditorOptions):
     """Answer a question that you were asked; the ball stays where it is."""
 
-    usual = (
-        "--message --body --withdraw --force --file --summary --edit --key --as --json"
-    )
+    usual = "--message --body --withdraw --force --file --summary --edit"
 
     topic: str = argument(
         "TOPIC",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.agents.cloud import places
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.run.options import argument, command
+from wc_cli.run.options import Options, argument, command
 from wc_cli.run.output import remark, say, say_exact, say_json
 from wc_core.base.errors import InvalidInputError
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 _WIDTH = 13
 
 
-class CloudOptions(SpeakerOptions):
+class CloudOptions(Options):
     """Print the file with which agents in the cloud or in a container get wc, and where
     it goes."""
 

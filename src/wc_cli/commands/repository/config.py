@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from wc_cli.agents.install.formats import toml
 from wc_cli.agents.install.formats.jsonc import UnreadableError
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import LockOptions
 from wc_cli.commands.repository import personal
 from wc_cli.ledger.store import settingsfile
 from wc_cli.run.entries import receipts
-from wc_cli.run.options import argument, command, flag, text, words
+from wc_cli.run.options import argument, command, flag, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base import variables
 from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
@@ -34,7 +34,7 @@ _USAGE = "Use: wc config list [TABLE] | get KEY | set KEY VALUE | unset KEY"
 _SEE_KEYS = "See all keys: wc config list"
 
 
-class ConfigOptions(SpeakerOptions):
+class ConfigOptions(LockOptions):
     """Show the current settings and where each comes from, or change those of the
     repository, which all clones share."""
 
@@ -48,9 +48,6 @@ class ConfigOptions(SpeakerOptions):
         "--global", help="Your own preferences, in every repository of this machine."
     )
     show_origin: bool = flag("--show-origin", help="Show where each value comes from.")
-    lock_timeout: str = text(
-        "--lock-timeout", "SECONDS", "Wait this long for settling.", default="10"
-    )
 
 
 @command(ConfigOptions)
@@ -156,7 +153,7 @@ def _change(
     if options.personal:
         return personal.change(context.env, edit)
     layout = context.writer().reader.layout
-    seconds = vocabulary.seconds(options.lock_timeout)
+    seconds = vocabulary.seconds(options.lock_timeout or "10")
     try:
         return settingsfile.change(layout, edit, context.identity.author, seconds)
     except UnreadableError as error:

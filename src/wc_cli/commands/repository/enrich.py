@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from wc_cli.bridges.enrich import meaning, summaries
 from wc_cli.bridges.enrich.parts import EnrichRequest
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.store import locks
 from wc_cli.run.entries import receipts
-from wc_cli.run.options import command, flag, number, words
+from wc_cli.run.options import Options, command, flag, number, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import InvalidInputError, LockTimeoutError
 from wc_core.base.text import one_line
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     ]
 
 
-class EnrichOptions(SpeakerOptions):
+class EnrichOptions(Options):
     """Have models add summaries and vectors to entries. Texts are only sent to the
     servers in your preferences."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from wc_cli.agents.briefing import dialects
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import LockOptions
 from wc_cli.ledger.store import guidancefiles
 from wc_cli.run import table
 from wc_cli.run.entries import receipts
@@ -30,7 +30,7 @@ _EXAMPLE = "Write, for example: wc guidance add --on handoff 'Run the tests firs
 _MAX_DIGITS = 4
 
 
-class GuidanceOptions(SpeakerOptions):
+class GuidanceOptions(LockOptions):
     """Set this repository's guidance for an occasion, such as a handoff: agents get it
     with the answer."""
 
@@ -41,9 +41,6 @@ class GuidanceOptions(SpeakerOptions):
         "TEXT|N", "The lines to add, or the number of the one to remove.", default=()
     )
     on: str = text("--on", "OCCASION", "A command, or the event of a hook.")
-    lock_timeout: str = text(
-        "--lock-timeout", "SECONDS", "Wait this long for settling.", default="10"
-    )
 
 
 @command(GuidanceOptions)
@@ -67,7 +64,8 @@ def guidance(context: Context, options: GuidanceOptions) -> None:
             _EXAMPLE if is_add else "See the numbers: wc guidance list",
         )
     layout = context.writer().reader.layout
-    by, seconds = context.identity.author, vocabulary.seconds(options.lock_timeout)
+    by = context.identity.author
+    seconds = vocabulary.seconds(options.lock_timeout or "10")
     if options.action == _ADD:
         added = _lines(options.words)
         guidancefiles.add(layout, occasion, added, by, seconds)

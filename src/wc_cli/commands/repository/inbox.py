@@ -6,9 +6,9 @@ import sys
 import time
 
 from wc_cli.bridges import elsewhere
-from wc_cli.commands.common import SpeakerOptions, no_threads_text
+from wc_cli.commands.common import no_threads_text
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.options import command, flag, number, texts
+from wc_cli.run.options import Options, command, flag, number, texts
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import inbox as inbox_rendering
 from wc_cli.run.terminal.style import output_style
@@ -31,7 +31,7 @@ _POLL_SECONDS, _REDRAW_SECONDS = 1.0, 60.0
 _CLEAR = "\033[H\033[2J\033[3J"
 
 
-class InboxOptions(SpeakerOptions):
+class InboxOptions(Options):
     """Show what needs you in all repositories of this machine: questions to you, your
     balls, and those offered to you."""
 

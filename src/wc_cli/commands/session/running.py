@@ -11,9 +11,8 @@ from wc_cli.agents.runs import commands, prompt, showing
 from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.runner import RunLimits, Runner
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.context import Context
-from wc_cli.run.options import command, flag, number, text, words
+from wc_cli.run.options import Options, command, flag, number, text, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.attention.runs import records
 from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError
@@ -34,11 +33,9 @@ _LOG = "log"
 _WORDS = 2
 
 
-class RunOptions(SpeakerOptions):
+class RunOptions(Options):
     """Start agents for the balls that are theirs, each in its thread's worktree, until
     you stop it. `wc run log TOPIC` shows the output of a thread's agent."""
-
-    usual = "--agent --ready --mine --max --once --for --land --dry-run --json"
 
     topics: tuple[str, ...] = words(
         "TOPIC...", "Only these threads; or: log TOPIC.", default=()

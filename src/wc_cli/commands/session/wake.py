@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 
-from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable
-from wc_cli.run.options import argument, command, text
+from wc_cli.run.options import Options, argument, command, text
 from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal.style import output_style
 from wc_core.attention.wake import switch, waiters
@@ -33,7 +32,7 @@ _HOUR_MINUTES, _DAY_MINUTES = 60, 24 * 60
 _DAY_MS = _DAY_MINUTES * 60_000
 
 
-class WakeOptions(SpeakerOptions):
+class WakeOptions(Options):
     """Show which agents can be woken here and which balls woke them, or pause
     waking."""
 

@@ -9,7 +9,14 @@ from wc_cli.run import table
 from wc_cli.run.completion.scripts import VARIABLE
 from wc_cli.run.completion.words import words
 from wc_cli.run.help.overview import summaries
-from wc_cli.run.options import CHANGES, FLAG, TEXTS, WORDS, takes_signed_words
+from wc_cli.run.options import (
+    CHANGES,
+    FLAG,
+    TEXTS,
+    WORDS,
+    split_leading,
+    takes_signed_words,
+)
 from wc_cli.run.output import say_exact
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
@@ -68,12 +75,13 @@ def candidates(before: Sequence[str], incomplete: str) -> list[CompletionWord]:
     A line that does not begin with one of our commands is for the system's ``wc``, and
     has none.
     """
+    leading, before = split_leading(before)
     if not before:
         return _commands(incomplete)
     declared = table.load(before[0])
     if declared is None:
         return []
-    return _Line(declared.options, before[1:]).candidates(incomplete)
+    return _Line(declared.options, [*leading, *before[1:]]).candidates(incomplete)
 
 
 def _commands(incomplete: str) -> list[CompletionWord]:

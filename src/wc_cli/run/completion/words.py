@@ -7,6 +7,7 @@ import os
 from wc_cli.run import table
 from wc_cli.run.completion.scripts import SCRIPTS
 from wc_cli.run.context import Context
+from wc_cli.run.help.command import OPTIONS
 from wc_cli.run.help.overview import groups
 from wc_core.base.errors import WcError
 from wc_core.ledger.threads.model import ENTRY_TYPES, KINDS, ROLES, SEVERITIES, STATUSES
@@ -84,7 +85,7 @@ _WORDS: dict[str, Callable[[], Sequence[str]]] = {
     "severity": lambda: SEVERITIES,
     "list order": lambda: LIST_ORDERS,
     "search order": lambda: ("best", "newest"),
-    "command or group": lambda: [*table.COMMANDS, *groups()],
+    "command or group": lambda: [*table.COMMANDS, *groups(), OPTIONS],
     "shell": lambda: list(SCRIPTS),
     "skill page": lambda: SKILL_PAGES,
 }

@@ -181,7 +181,7 @@ def _seat_notes(context: Context, receipt: Receipt) -> list[str]:
 
 def _elsewhere_notes(context: Context) -> list[str]:
     """Return that the entry is not in the store of the current repository, which has
-    one, because ``WATERCOOLER_DIR`` names another."""
+    one, because ``--store`` or ``WATERCOOLER_DIR`` names another."""
     code, named = context.place.repository, context.env.get("WATERCOOLER_DIR", "")
     if code is None or not named:
         return []
@@ -193,8 +193,8 @@ def _elsewhere_notes(context: Context) -> list[str]:
     if own.root == context.place.root or not (own.exists or own.branch_exists):
         return []
     note = (
-        f"WATERCOOLER_DIR is set, so this is not in the threads of {code.name}; "
-        "to write there: unset WATERCOOLER_DIR"
+        "this is in the store that --store or WATERCOOLER_DIR names, not in the "
+        f"threads of {code.name}; to write there, leave both out"
     )
     return [note]
 

@@ -6,7 +6,7 @@ import os
 
 from wc_cli.run import table
 from wc_cli.run.help.layout import definitions, help_width, wrapped
-from wc_cli.run.options import FLAG, REQUIRED, TEXTS, takes_signed_words
+from wc_cli.run.options import FLAG, REQUIRED, TEXTS, TextOptions, takes_signed_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
     from wc_cli.run.options import Options, Param
 
+# What `wc help` takes to explain the options that commands share.
+OPTIONS = "options"
+_BEFORE_OR_AFTER = (
+    "Every command takes the global options, before its name or after it. Every "
+    "command that writes an entry takes those of careful writers."
+)
+# The examples of a command with many options.
+_FEW = 3
 _EXAMPLES = os.path.join(os.path.dirname(__file__), "examples.txt")
 
 
@@ -26,7 +34,7 @@ def command_help(name: str, columns: int = 0, *, is_all: bool = False) -> str:
         return ""
     real = table.ALIASES.get(name, name)
     width = help_width(columns)
-    arguments = [param for param in declared.options.params() if not param.flags]
+    arguments = [param for param in declared.options.own() if not param.flags]
     usual, hidden = _options(declared.options, is_all=is_all)
     lines = wrapped(_usage(name, arguments), width, "", " " * 9)
     for paragraph in description(declared.options).split("\n\n"):
@@ -37,9 +45,32 @@ def command_help(name: str, columns: int = 0, *, is_all: bool = False) -> str:
     lines += ["", "Options:"]
     rows = [*map(_option, usual), _help_option(declared.options)]
     lines += definitions(rows, width)
+    lines += ["", *_group_lines(declared.options, width, is_short=hidden > 0)]
     if hidden:
-        lines += ["", f"{hidden} more: wc help {real} --all"]
-    lines += ["", "Examples:", *(f"  {line}" for line in examples(real))]
+        lines.append(f"{hidden} more: wc help {real} --all")
+    shown = examples(real)[: _FEW if hidden else None]
+    lines += ["", "Examples:", *(f"  {line}" for line in shown)]
+    return "\n".join(lines)
+
+
+def _group_lines(options: type[Options], width: int, *, is_short: bool) -> list[str]:
+    """Return a line for each group of options, for short help only the global ones."""
+    lines = []
+    for group, params in options.groups().items():
+        flags = [param.flags[0] for param in params]
+        if issubclass(options, TextOptions) and "--json" in flags:
+            flags.remove("--json")
+        lines += wrapped(f"{group}: {' '.join(flags)} (wc help {OPTIONS})", width)
+    return lines[:1] if is_short else lines
+
+
+def options_page(columns: int = 0) -> str:
+    """Return the help of the options that commands share."""
+    width = help_width(columns)
+    declared = table.load("say")
+    lines = wrapped(_BEFORE_OR_AFTER, width)
+    for group, params in declared.options.groups().items() if declared else ():
+        lines += ["", f"{group}:", *definitions(map(_option, params), width)]
     return "\n".join(lines)
 
 
@@ -73,7 +104,7 @@ def _usage(name: str, arguments: Iterable[Param]) -> str:
 
 def _options(options: type[Options], *, is_all: bool) -> tuple[list[Param], int]:
     """Return the options to show, and the number of those that are left out."""
-    params = [param for param in options.params() if param.flags]
+    params = [param for param in options.own() if param.flags]
     if is_all or not options.usual:
         return params, 0
     by_flag = {flag: param for param in params for flag in param.flags}

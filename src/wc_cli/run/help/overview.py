@@ -36,6 +36,7 @@ _MORE = (
     ("A command, with examples:", "wc help COMMAND"),
     ("All commands:", "wc help --all"),
     ("A tour in a throwaway folder:", "wc demo"),
+    ("Options of every command:", "wc help options"),
 )
 
 

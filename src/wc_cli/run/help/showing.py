@@ -6,7 +6,8 @@ import os
 
 from wc_cli.run import table
 from wc_cli.run.help import overview
-from wc_cli.run.help.command import command_help
+from wc_cli.run.help.command import OPTIONS, command_help, options_page
+from wc_cli.run.options import split_leading
 from wc_cli.run.output import say_exact
 from wc_cli.run.terminal.style import Style, is_terminal, output_style, terminal_width
 from wc_core.base.errors import InvalidInputError
@@ -34,7 +35,9 @@ def explain(argv: Sequence[str]) -> None:
     if not argv or argv[0] in {"--help", "-h"}:
         show_overview()
     elif argv[0].startswith("-"):
-        raise InvalidInputError(f"No such option: {argv[0]}.", "See: wc help")
+        is_known = not split_leading(argv)[1]
+        problem = "There is no command after" if is_known else "No such option:"
+        raise InvalidInputError(f"{problem} {argv[0]}.", "See: wc help")
     elif argv[0] in table.INSTEAD:
         raise _instead(argv)
     else:
@@ -56,7 +59,8 @@ def show_topic(name: str, *, is_all: bool = False) -> None:
     Raises InvalidInputError if there is neither.
     """
     columns = terminal_width()
-    text = command_help(name, columns, is_all=is_all)
+    text = options_page(columns) if name == OPTIONS else ""
+    text = text or command_help(name, columns, is_all=is_all)
     if not text and name in overview.groups():
         text = overview.group_page(name, columns)
     if name in table.INSTEAD:

@@ -1,12 +1,14 @@
 """The style of text on standard output, and how wide it may be there.
 
-Colours are used only on a terminal without NO_COLOR.
+Unless ``--color`` says otherwise, colours are used only on a terminal without
+NO_COLOR.
 """
 
 from __future__ import annotations
 
 import sys
 
+from wc_cli.run.output import chosen_color
 from wc_cli.run.widths import columns_of
 
 TYPE_CHECKING = False
@@ -41,7 +43,10 @@ def ink_codes(color: int) -> tuple[str, ...]:
 
 def output_style(env: Mapping[str, str]) -> Style:
     """Return the style for standard output."""
-    return Style(color=is_for_people(env) and not env.get("NO_COLOR"))
+    chosen = chosen_color()
+    if chosen is None:
+        return Style(color=is_for_people(env) and not env.get("NO_COLOR"))
+    return Style(color=chosen)
 
 
 def is_for_people(env: Mapping[str, str]) -> bool:
