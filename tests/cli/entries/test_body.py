@@ -82,6 +82,9 @@ def test_an_agent_reaches_no_file_of_its_users(repo: Repo, tmp_path: Path) -> No
         assert "--body -" in said
     said = repo.fails(2, "handoff", "auth", "--note", f"@{secret}", env=env)
     assert "neither" in said
+    # An agent that sets no variable of its own.
+    env = {"WATERCOOLER_AGENT": "Amp", "TMPDIR": str(tmp_path / "scratch")}
+    assert "neither" in repo.fails(2, *words, f"@{secret}", env=env)
     repo.ok(*words, f"@{secret}")  # a person's own hands
 
 

@@ -421,6 +421,13 @@ def test_agents_and_dumb_terminals_get_no_editor(
     assert (code, "No title was given." in shown) == (2, True)
 
 
+def test_an_agent_opens_no_editor_under_a_person_s_name(repo: Repo) -> None:
+    env = {"EDITOR": "false", "CLAUDECODE": "1"}
+    words = ("say", "auth", "-e", "--as", "Pat")
+    code, shown = at_terminal(repo, *words, env=env)
+    assert (code, "There is no editor here" in shown) == (2, True)
+
+
 def test_no_edit_opens_no_editor(repo: Repo) -> None:
     env = {"EDITOR": "false"}
     words = ["say", "auth", "--title", "x", "--no-edit"]

@@ -13,7 +13,6 @@ from wc_core.base.phrases import quoted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import config
 from wc_core.ledger.threads import vocabulary
-from wc_core.people.identity import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def body_text(text: str, context: Context, hint: str = _AT_HINT) -> str:
     if text.startswith("@@"):
         return vocabulary.body(text[1:])
     if text.startswith("@"):
-        if next(environment.agents_in(context.env), None) is not None:
+        if context.process_agent:
             _check_reach(text[1:], context)
         return vocabulary.body(_decode(_read_file(text[1:], hint), text[1:]))
     return vocabulary.body(text)
@@ -189,7 +188,7 @@ def entry_text(
     """
     editor = ""
     is_wanted = edit if edit is not None else not (draft.title or draft.body)
-    if is_wanted and _at_terminal() and context.identity.person:
+    if is_wanted and _at_terminal() and context.is_person:
         editor = _editor_command(context)
     if edit and not editor:
         raise InvalidInputError(

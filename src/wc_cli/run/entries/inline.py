@@ -18,7 +18,6 @@ from wc_cli.run.entries import landings
 from wc_core.base import sandboxes
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
-from wc_core.people.identity import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
         keeping.update(root, settlement.settled)
     # Agents write without asking their user, but only the user decides whether to share
     # threads.
-    by_user = by_option and next(environment.agents_in(context.env), None) is None
+    by_user = by_option and not context.process_agent
     try:
         remote = routes.remote_after_write(root, context.env, by_user=by_user)
         if remote is None:
