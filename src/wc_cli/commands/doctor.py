@@ -426,10 +426,11 @@ def _index_problem(root: str) -> str:
 
 
 def _hook_notes(context: Context) -> Iterator[str]:
-    """Yield the reasons why installed hooks would not run."""
+    """Yield why installed hooks would not run, and which rules are outdated."""
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
         yield from (f"hooks: {problem}" for problem in hookstate.hook_problems(site))
+        yield from (f"agents: {text}" for text in hookstate.other_versions(site))
 
 
 def _own_notes(context: Context) -> Iterator[str]:

@@ -17,17 +17,16 @@ if TYPE_CHECKING:
 class Command(NamedTuple):
     """A command: ``module:attribute`` of its `Declared`, and its panel in the help.
 
-    ``agents``: agents may run it without asking their user, because it only reads, or
-    writes entries. They must ask about everything that reaches beyond the threads
-    (install, doctor --repair, export, which writes any file, guidance,
-    which other agents get from then on, inbox, which reads other repositories, enrich,
-    which sends entries to a server), and about sync, whose first run publishes the
-    threads to all readers of the remote.
+    ``agents``: agents may run it without asking their user, with all of its options.
+    An option that needs a person refuses an agent by itself. ``beyond``: it reaches
+    beyond the threads (it publishes, starts programs, writes any file, or changes what
+    others get), so a client that runs every `wc` has to be told to ask.
     """
 
     place: str
     panel: str
     agents: bool = False
+    beyond: bool = False
 
 
 WRITING, READING, PLACE, ABOUT = "Write", "Read", "Store", "Help"
@@ -40,63 +39,63 @@ COMMANDS: dict[str, Command] = {
     "answer": Command("commands.remarks.questions:answer", WRITING, agents=True),
     "handoff": Command("commands.writing:handoff", WRITING, agents=True),
     "take": Command("commands.writing:take", WRITING, agents=True),
-    "set-status": Command("commands.writing:set_status", WRITING, agents=True),
+    "set-status": Command("commands.writing:set_status", WRITING),
     "close": Command("commands.closing:close", WRITING, agents=True),
-    "move": Command("commands.writing:move", WRITING, agents=True),
+    "move": Command("commands.writing:move", WRITING),
     "new": Command("commands.writing:new", WRITING, agents=True),
     "amend": Command("commands.correcting:amend", WRITING, agents=True),
-    "retract": Command("commands.correcting:retract", WRITING, agents=True),
-    "rename": Command("commands.labels:rename", WRITING, agents=True),
-    "tag": Command("commands.labels:tag", WRITING, agents=True),
+    "retract": Command("commands.correcting:retract", WRITING),
+    "rename": Command("commands.labels:rename", WRITING),
+    "tag": Command("commands.labels:tag", WRITING),
     "link": Command("commands.plan.links:link", WRITING, agents=True),
-    "unlink": Command("commands.plan.links:unlink", WRITING, agents=True),
+    "unlink": Command("commands.plan.links:unlink", WRITING),
     "ready": Command("commands.plan.readiness:ready", READING, agents=True),
-    "tree": Command("commands.plan.readiness:tree", READING, agents=True),
+    "tree": Command("commands.plan.readiness:tree", READING),
     "brief": Command("commands.brief:brief", READING, agents=True),
-    "inbox": Command("commands.repository.inbox:inbox", READING),
+    "inbox": Command("commands.repository.inbox:inbox", READING, beyond=True),
     "wait": Command("commands.wait:wait", READING, agents=True),
-    "wake": Command("commands.session.wake:wake", PLACE),
-    "run": Command("commands.session.running:run", PLACE),
+    "wake": Command("commands.session.wake:wake", PLACE, beyond=True),
+    "run": Command("commands.session.running:run", PLACE, beyond=True),
     "list": Command("commands.reading.lists:list_threads", READING, agents=True),
     "read": Command("commands.reading.thread:read", READING, agents=True),
-    "open": Command("commands.reading.opening:open_page", READING),
-    "use": Command("commands.reading.localthread:use", READING, agents=True),
+    "open": Command("commands.reading.opening:open_page", READING, beyond=True),
+    "use": Command("commands.reading.localthread:use", READING),
     "whose": Command("commands.reading.localthread:whose", READING, agents=True),
     "search": Command("commands.reading.searching:search", READING, agents=True),
-    "updates": Command("commands.reading.newentries:updates", READING, agents=True),
-    "stats": Command("commands.stats:show_stats", READING, agents=True),
-    "import": Command("commands.exchange.importing:import_files", WRITING),
-    "export": Command("commands.exchange.export:export", READING),
-    "project": Command("commands.exchange.project:project", PLACE),
+    "updates": Command("commands.reading.newentries:updates", READING),
+    "stats": Command("commands.stats:show_stats", READING),
+    "import": Command("commands.exchange.importing:import_files", WRITING, beyond=True),
+    "export": Command("commands.exchange.export:export", READING, beyond=True),
+    "project": Command("commands.exchange.project:project", PLACE, beyond=True),
     "board": Command("commands.board:board", READING),
-    "reindex": Command("commands.reading.lists:reindex", READING, agents=True),
-    "worktrees": Command("commands.worktrees:worktrees", READING, agents=True),
+    "reindex": Command("commands.reading.lists:reindex", READING),
+    "worktrees": Command("commands.worktrees:worktrees", READING),
     "note": Command("commands.edits.note:note", WRITING, agents=True),
     "claim": Command("commands.edits.claims:claim", WRITING, agents=True),
     "release": Command("commands.edits.claims:release", WRITING, agents=True),
     "check": Command("commands.edits.check:check", READING, agents=True),
-    "claims": Command("commands.edits.claims:claims", READING, agents=True),
+    "claims": Command("commands.edits.claims:claims", READING),
     "radar": Command("commands.edits.radar:radar", READING, agents=True),
     "review": Command("commands.edits.review:review", READING, agents=True),
-    "land": Command("commands.edits.land:land", PLACE),
-    "neighbors": Command("commands.edits.neighbors:neighbors", READING, agents=True),
+    "land": Command("commands.edits.land:land", PLACE, beyond=True),
+    "neighbors": Command("commands.edits.neighbors:neighbors", READING),
     "statusline": Command("commands.statusline:print_statusline", READING),
-    "guidance": Command("commands.repository.guidance:guidance", PLACE),
-    "config": Command("commands.repository.config:config", PLACE),
-    "enrich": Command("commands.repository.enrich:enrich", PLACE),
-    "sync": Command("commands.sync:sync", PLACE),
-    "cloud": Command("commands.repository.cloud:cloud", PLACE),
-    "init": Command("commands.stores:init", PLACE),
-    "whoami": Command("commands.whoami:whoami", PLACE, agents=True),
-    "break-lock": Command("commands.stores:break_lock", PLACE),
-    "doctor": Command("commands.doctor:doctor", PLACE),
-    "install": Command("agents.install.command:install", PLACE),
-    "uninstall": Command("agents.install.command:uninstall", PLACE),
-    "demo": Command("commands.demo:demo", ABOUT),
-    "skill": Command("commands.about:skill", ABOUT, agents=True),
+    "guidance": Command("commands.repository.guidance:guidance", PLACE, beyond=True),
+    "config": Command("commands.repository.config:config", PLACE, beyond=True),
+    "enrich": Command("commands.repository.enrich:enrich", PLACE, beyond=True),
+    "sync": Command("commands.sync:sync", PLACE, beyond=True),
+    "cloud": Command("commands.repository.cloud:cloud", PLACE, beyond=True),
+    "init": Command("commands.stores:init", PLACE, beyond=True),
+    "whoami": Command("commands.whoami:whoami", PLACE),
+    "break-lock": Command("commands.stores:break_lock", PLACE, beyond=True),
+    "doctor": Command("commands.doctor:doctor", PLACE, beyond=True),
+    "install": Command("agents.install.command:install", PLACE, beyond=True),
+    "uninstall": Command("agents.install.command:uninstall", PLACE, beyond=True),
+    "demo": Command("commands.demo:demo", ABOUT, beyond=True),
+    "skill": Command("commands.about:skill", ABOUT),
     "completion": Command("commands.about:completion", ABOUT),
-    "version": Command("commands.about:version", ABOUT, agents=True),
-    "help": Command("commands.about:show_help", ABOUT, agents=True),
+    "version": Command("commands.about:version", ABOUT),
+    "help": Command("commands.about:show_help", ABOUT),
 }
 
 # The spellings of earlier versions and of other tools, and words that people try.

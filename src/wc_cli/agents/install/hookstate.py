@@ -1,4 +1,5 @@
-"""Why installed hooks would not run, for `wc doctor`."""
+"""What is wrong with what was installed, for `wc doctor`: hooks that would not run, and
+rules and skills of another version."""
 
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # Parts of the commands of our hooks for Codex, whatever their path.
 _OURS = ("--client codex", "-tool codex")
 HOOK_PARTS = ("hooks", "wake")
+# They name commands and tools, of which some go with a version.
+_NAMING_PARTS = ("permissions", "tools", "skill")
 
 
 def hook_problems(site: InstallSite) -> Iterator[str]:
@@ -46,6 +49,26 @@ def hook_problems(site: InstallSite) -> Iterator[str]:
             yield (
                 "Claude Code does not run hooks: disableAllHooks is true in its "
                 "settings"
+            )
+
+
+def other_versions(site: InstallSite) -> Iterator[str]:
+    """Yield each client of the user whose rules or skill name other commands and tools
+    than this version: what went, for example."""
+    ledger = Ledger(site.home)
+    installed = {owner for owner in ledger.owners() if not owner.project}
+    for client in registry.CLIENTS:
+        names = [
+            part.name
+            for part in registry.kept_parts(client, site, "", ledger)
+            if part.name in _NAMING_PARTS
+            and (owner := Owner(client.name, part.name, "")) in installed
+            and engine.part_state(ledger, Want(owner, part)) == engine.OUTDATED
+        ]
+        if names:
+            yield (
+                f"{client.title} has {' and '.join(names)} of another version of wc: "
+                f"wc install {client.name}"
             )
 
 

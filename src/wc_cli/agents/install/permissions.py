@@ -15,19 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.agents.install.changes import InstallSite
 
-# Includes aliases: an agent that types `wc set_status`, as the older tool spells it,
-# must not be interrupted by a question.
-COMMANDS = tuple(
-    name
-    for name in (*table.COMMANDS, *table.ALIASES)
-    if table.COMMANDS[table.ALIASES.get(name, name)].agents
-)
+COMMANDS = tuple(name for name, command in table.COMMANDS.items() if command.agents)
 
-# All other commands. Some agents would run these without asking, too: they mistake `wc`
-# for the harmless program that counts words.
-ASKED = tuple(
-    name for name in (*table.COMMANDS, *table.ALIASES) if name not in COMMANDS
-)
+# Claude Code, Codex, Qwen Code and VS Code run every `wc` without asking, because they
+# mistake it for the harmless program that counts words: they are told to ask for these.
+# All other clients ask for what is not allowed.
+ASKED = tuple(name for name, command in table.COMMANDS.items() if command.beyond)
 
 PROGRAMS = ("wc", "wc-cli")
 _SYSTEM = frozenset({"/bin", "/usr/bin"})
@@ -38,13 +31,11 @@ SERVER = "watercooler"
 TOOLS = tuple(f"{toolnames.PREFIX}{name}" for name in toolnames.TOOLS)
 
 
-def prefixes(site: InstallSite, names: tuple[str, ...] = COMMANDS) -> tuple[str, ...]:
-    """The beginnings of command lines. If PATH leads to the system's wc, agents are
-    told to run wc-cli."""
-    programs = allowed_programs(site) if names is COMMANDS else PROGRAMS
-    if executable("wc", site) == "wc":
-        programs = ("wc",)
-    return tuple(f"{program} {name}" for program in programs for name in names)
+def prefixes(site: InstallSite) -> tuple[str, ...]:
+    """The beginnings of the command lines that are allowed. If PATH leads to another
+    wc, agents are told to run wc-cli."""
+    program = "wc" if executable("wc", site) == "wc" else "wc-cli"
+    return tuple(f"{program} {name}" for name in COMMANDS)
 
 
 def allowed_programs(site: InstallSite) -> tuple[str, ...]:

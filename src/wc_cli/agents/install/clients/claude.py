@@ -128,7 +128,7 @@ def _tool_rules(site: InstallSite, server: str) -> tuple[JsonAdd, ...]:
 
 def _permissions(site: InstallSite, *, has_plugin: bool) -> Part:
     allowed = (f"Bash({prefix}:*)" for prefix in prefixes(site))
-    to_ask = (f"Bash({prefix}:*)" for prefix in prefixes(site, ASKED))
+    to_ask = (f"Bash(wc {name}:*)" for name in ASKED)
     path = _folder(site) / "settings.json"
     changes = (
         *(JsonAdd(path, ("permissions", "allow"), rule) for rule in allowed),

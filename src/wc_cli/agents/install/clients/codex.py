@@ -23,7 +23,6 @@ from wc_cli.agents.install.clients import common, hooks
 from wc_cli.agents.install.permissions import (
     ASKED,
     COMMANDS,
-    PROGRAMS,
     SERVER,
     TOOLS,
     allowed_programs,
@@ -99,7 +98,6 @@ def rules_text(names: tuple[str, ...]) -> str:
     """The rules for commands that Codex runs without asking and outside its sandbox:
     they write to the store and to git's folder, which the sandbox protects."""
     programs, commands = json.dumps(names), json.dumps(COMMANDS)
-    ask_programs = json.dumps([*dict.fromkeys((*PROGRAMS, *names))])
     return (
         "# Written by `wc install codex`; `wc uninstall codex` removes it.\n"
         "prefix_rule(\n"
@@ -110,7 +108,7 @@ def rules_text(names: tuple[str, ...]) -> str:
         '    not_match = ["wc -l file", "wc-cli install"],\n'
         ")\n"
         "prefix_rule(\n"
-        f"    pattern = [{ask_programs}, {json.dumps(ASKED)}],\n"
+        f'    pattern = ["wc", {json.dumps(ASKED)}],\n'
         '    decision = "prompt",\n'
         '    justification = "It reaches beyond the threads",\n'
         ")\n"

@@ -39,7 +39,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 
 def _permissions(settings: Path, site: InstallSite) -> Part:
     allowed = (f"Bash({prefix} *)" for prefix in prefixes(site))
-    to_ask = (f"Bash({prefix} *)" for prefix in prefixes(site, ASKED))
+    to_ask = (f"Bash(wc {name} *)" for name in ASKED)
     changes = (
         *(JsonAdd(settings, ("permissions", "allow"), rule) for rule in allowed),
         *(JsonAdd(settings, ("permissions", "ask"), rule) for rule in to_ask),

@@ -45,7 +45,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 def _permissions(settings: Path, programs: tuple[str, ...]) -> Part:
     """Rules next to its own: this setting is merged with them."""
     key = "chat.tools.terminal.autoApprove"
-    rules = {pattern(programs=programs): True, pattern(ASKED): False}
+    rules = {pattern(programs=programs): True, pattern(ASKED, ("wc",)): False}
     changes = (
         JsonSet(settings, (key, f"/{rule}/"), approved)
         for rule, approved in rules.items()
