@@ -68,32 +68,15 @@ def ring() -> str:
     return ""
 
 
-def show(env: Mapping[str, str], title: str, text: str, *, urgent: bool = False) -> str:
-    """Show a title and a text on the desktop. Returns what went wrong, if anything."""
-    command = notifier_command(env, title, text, urgent=urgent)
-    if not command:
-        return "there is neither notify-send nor osascript"
-    return run(command, env)
-
-
-def notifier_command(
-    env: Mapping[str, str], title: str, text: str, *, urgent: bool = False
-) -> list[str]:
-    """Return the command line that shows a notification; empty if there is no program
-    for it (`notify-send` of libnotify, `osascript` of macOS)."""
+def show(env: Mapping[str, str], title: str, text: str) -> str:
+    """Show a title and a text on the desktop, with `notify-send` of libnotify or
+    `osascript` of macOS. Returns what went wrong, if anything."""
     title, text = one_line(title, _WIDTH), one_line(text, _WIDTH)
-    level = ("--urgency=critical",) if urgent else ()
     # After --, without markup: a text may begin with a hyphen or look like HTML.
-    linux = ("--app-name=Watercooler", *level, "--", title, _without_markup(text))
-    for name, words in (
-        ("notify-send", linux),
-        ("osascript", (*_APPLE, title.lstrip("-"), text.lstrip("-"))),
-    ):
+    markup = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    linux = ("--app-name=Watercooler", "--", title, markup)
+    apple = (*_APPLE, title.lstrip("-"), text.lstrip("-"))
+    for name, words in (("notify-send", linux), ("osascript", apple)):
         if path := find_program(env, name):
-            return [path, *words]
-    return []
-
-
-def _without_markup(text: str) -> str:
-    """Escape markup: the body of a notification may contain some."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+            return run([path, *words], env)
+    return "there is neither notify-send nor osascript"

@@ -17,8 +17,8 @@ from wc_cli.bridges.notify import local
 from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable, locks
-from wc_core.attention.notify import calls, messages, targets
-from wc_core.attention.notify.messages import BOUNCES, HIGH
+from wc_core.attention.notify import calls, targets
+from wc_core.attention.notify.calls import BOUNCES, SEVERAL
 from wc_core.attention.status import listings
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
@@ -26,7 +26,6 @@ from wc_core.base.layout import safe_name
 from wc_core.base.lean import contextlib, json
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
-from wc_core.ledger.configuration.preferences import DESKTOP
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads import settings
@@ -38,9 +37,9 @@ from wc_core.people.identity.viewer import Viewer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from wc_core.attention.notify.calls import PersonCall
-    from wc_core.attention.notify.messages import Notice
 
 # The system ends a process that takes longer.
 _MOST_SECONDS = 60
@@ -59,13 +58,12 @@ _LOOKED, _PROBLEM = "=looked", "=problem"
 def start_if_due(root: str, env: Mapping[str, str]) -> None:
     """Start a notifying process, if the person wants that and there is something
     new."""
-    if not targets.is_wanted(preferences.load(env)):
-        return
     with contextlib.suppress(WcError, OSError):
-        notifier = PersonNotifier(root, env)
-        notifier.forget_past()
-        if notifier.is_due():
-            spawn.start_notify(notifier.layout, env)
+        if targets.is_wanted(preferences.load(env)):
+            notifier = PersonNotifier(root, env)
+            notifier.forget_past()
+            if notifier.new_calls():
+                spawn.start_notify(notifier.layout, env)
 
 
 def main() -> None:
@@ -82,7 +80,7 @@ def main() -> None:
         notifier.notify()
         os.close(handle)
         # Another process may have found the lock held just before it was released.
-        if not notifier.is_due():
+        if not notifier.new_calls():
             return
         handle = locks.try_acquire(notifier.layout.notify_lock, root)
 
@@ -104,63 +102,62 @@ class PersonNotifier:
         self.env = env
         self.reader = StoreReader(root)
         self.layout = self.reader.layout
-        self.preferences = preferences.load(env)
-        evidence = Evidence(lambda: userrecord.recorded_user(root, env))
         self.settings = settings.load(root, env)
-        person = resolve.person_behind(env, repository.find(root), evidence)
+        self.repository = repository.find(root)
+        evidence = Evidence(lambda: userrecord.recorded_user(root, env))
+        person = resolve.person_behind(env, self.repository, evidence)
         self.viewer = Viewer(person, self.settings.directory)
         private = private_layout(self.layout)
         self.root = private.root
         self.folder = f"{private.notified}/{safe_name(self.viewer.key)}"
 
-    def is_due(self) -> bool:
-        """Return whether there is a call that the person was not notified of."""
+    def new_calls(self) -> list[PersonCall]:
+        """The calls that the person was not notified of."""
         if not os.path.isdir(listings.root_of(self.layout)):
-            return False  # nothing is known about any ball
-        known = set(self._known())
-        return any(call.name not in known for call in self._calls())
+            return []  # nothing is known about any ball
+        known = self._known()
+        return [call for call in self._calls() if call.name not in known]
 
     def notify(self) -> None:
         """Notify the person of each new call."""
-        since_ms, known, notices = self._first_ms(), set(self._known()), []
-        for call in self._calls():
-            if call.name in known or not self._claim(call.name):
-                continue
-            if call.reason == BOUNCES or call.at_ms >= since_ms:
-                notices.append(
-                    calls.notice_of(self.reader, self.viewer, call, self.settings)
-                )
+        since_ms = self._first_ms()
+        # Another process may have made the record: it notifies of the call.
+        events = [
+            calls.event_of(self.reader, self.viewer, call, self.settings)
+            for call in self.new_calls()
+            if self._record(call.name)
+            and (call.reason == BOUNCES or call.at_ms >= since_ms)
+        ]
         # From now on the person is notified of every call.
         self._write(_LOOKED, "")
-        name = messages.repository_name(self.layout.root)
-        news = [notice._replace(repository=name) for notice in notices if notice]
+        news = [event for event in events if event is not None]
         if len(news) > _MOST_AT_ONCE:
-            news = [messages.summary(news)]
-        for notice in news:
-            self._write(_PROBLEM, "; ".join(filter(None, self._send(notice))))
+            topics = ", ".join(dict.fromkeys(event["topic"] for event in news))
+            priority = max(event["priority"] for event in news)
+            several = calls.event(SEVERAL, "", topics, now_ms(), len(news))
+            news = [several | {"priority": priority}]
+        for event in news:
+            self._write(_PROBLEM, "; ".join(filter(None, self._send(event))))
 
-    def _send(self, notice: Notice) -> Iterator[str]:
-        """Send a notice. Yields what went wrong, if anything."""
-        for command in self.preferences.notify_commands:
-            if command == DESKTOP:
-                urgent = notice.priority == HIGH
-                yield local.show(self.env, notice.heading, notice.body, urgent=urgent)
+    def _send(self, event: Mapping[str, Any]) -> Iterator[str]:
+        """Send an event. Yields what went wrong, if anything."""
+        own, here = preferences.load(self.env), self.repository
+        name = here.name if here is not None else os.path.basename(self.layout.root)
+        fields = {**event, "repository": one_line(name)}
+        for command in own.notify_commands:
+            if command == preferences.DESKTOP:
+                text = " · ".join(filter(None, (fields["text"], fields["repository"])))
+                yield local.show(self.env, fields["title"], text)
                 continue
-            words = ("/bin/sh", "-c", command)
-            fields = messages.event_fields(notice)
             variables = {f"WC_{key.upper()}": str(fields[key]) for key in fields}
+            words = ("/bin/sh", "-c", command)
             feed = json.dumps(fields).encode()
             yield local.run(words, {**self.env, **variables}, feed)
 
     def forget_past(self) -> None:
         """Remove the records of past calls."""
-        known = set(self._known())
-        for name in known.difference(call.name for call in self._calls()):
-            topic = calls.topic_of_bounces(name)
-            if not (
-                topic
-                and calls.is_bouncing(self.reader, self.viewer, topic, self.settings)
-            ):
+        for name in self._known().difference(call.name for call in self._calls()):
+            if not calls.is_bouncing(self.reader, self.viewer, name, self.settings):
                 with contextlib.suppress(WcError):
                     durable.remove(f"{self.folder}/{name}", self.root)
 
@@ -172,22 +169,19 @@ class PersonNotifier:
             self.reader, self.viewer, self.settings, since_ns
         )
 
-    def _known(self) -> list[str]:
+    def _known(self) -> set[str]:
         """The names of the calls that have a record."""
-        try:
+        with contextlib.suppress(WcError):
             names = names_in(self.folder, self.root)
-        except WcError:
-            return []
-        return [name for name in names if not name.startswith("=")]
+            return {name for name in names if not name.startswith("=")}
+        return set()
 
-    def _claim(self, name: str) -> bool:
-        """Make the record of a call. Returns False if there is one: then another
-        process notifies of it, or has done so."""
+    def _record(self, name: str) -> bool:
+        """Make the record of a call. Returns False if there is one."""
         durable.make_in_private_folder(self.folder, self.root)
-        try:
+        with contextlib.suppress(WcError):
             return durable.create_new(f"{self.folder}/{name}", b"", self.root)
-        except WcError:
-            return False
+        return False
 
     def _write(self, name: str, text: str) -> None:
         with contextlib.suppress(WcError, OSError):
@@ -200,11 +194,10 @@ class PersonNotifier:
         not those from before the person wanted that. 0 at any other time."""
         if os.path.exists(f"{self.folder}/{_LOOKED}"):
             return 0
-        try:
+        with contextlib.suppress(OSError):
             changed = os.stat(preferences.path_of(self.env)).st_mtime
-        except OSError:
-            changed = 0.0
-        return max(int(changed * 1000), now_ms() - _FIRST_MS)
+            return max(int(changed * 1000), now_ms() - _FIRST_MS)
+        return now_ms() - _FIRST_MS
 
 
 if __name__ == "__main__":

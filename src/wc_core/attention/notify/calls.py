@@ -7,11 +7,12 @@ Finding the names takes a listing of folders; a thread is read only to make a no
 
 from __future__ import annotations
 
-from wc_core.attention.notify.messages import BALL, BLOCKED, BOUNCES, QUESTION, Notice
 from wc_core.attention.status import holders
 from wc_core.base import names, ulid
 from wc_core.base.errors import WcError
 from wc_core.base.layout import key_of, safe_name
+from wc_core.base.text import one_line
+from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
 from wc_core.edits.review import outcomes
 from wc_core.ledger.provenance import NOTIFY, Provenance, may
@@ -21,13 +22,25 @@ from wc_core.ledger.threads.moves import bounces_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.ledger.threads.settings import Settings
     from wc_core.people.identity.viewer import Viewer
 
-ASKED_PREFIX, BOUNCES_PREFIX = "asked.", "bounces."
+# Why a person is notified. All but a ball have a high priority: an agent cannot go on.
+BALL, QUESTION, BLOCKED, BOUNCES = "ball", "question", "blocked", "bounces"
+SEVERAL = "several"
+_HEADINGS = {
+    BALL: "Your move: {}",
+    QUESTION: "A question to you: {}",
+    BLOCKED: "Blocked, your move: {}",
+    BOUNCES: "Needs a person: {}",
+    SEVERAL: "{} notifications from threads",
+}
+_WIDTH, _TEXT_WIDTH = 120, 400
+_BOUNCES_PREFIX = "bounces."
 
 
 class PersonCall(NamedTuple):
@@ -52,7 +65,7 @@ def current_calls(reader: StoreReader, viewer: Viewer) -> list[PersonCall]:
     return [
         *(PersonCall(held.name, held.topic, BALL, held.since) for held in balls),
         *(
-            PersonCall(f"{ASKED_PREFIX}{held.name}", held.topic, QUESTION, held.since)
+            PersonCall(f"asked.{held.name}", held.topic, QUESTION, held.since)
             for held in holders.asked_of(layout, viewer)
         ),
     ]
@@ -61,71 +74,84 @@ def current_calls(reader: StoreReader, viewer: Viewer) -> list[PersonCall]:
 def bouncing_calls(
     reader: StoreReader, viewer: Viewer, settings: Settings, since_ns: int
 ) -> Iterator[PersonCall]:
-    """The threads that go back and forth between agents of the person (`is_bouncing`),
-    and in which something happened after ``since_ns``."""
+    """The threads that go back and forth between agents of the person, and in which
+    something happened after ``since_ns``."""
     for held in holders.changed_balls(reader.layout, since_ns):
-        if not held.is_free and is_bouncing(reader, viewer, held.topic, settings):
-            name = f"{BOUNCES_PREFIX}{safe_name(held.topic)}"
+        name = f"{_BOUNCES_PREFIX}{safe_name(held.topic)}"
+        if not held.is_free and is_bouncing(reader, viewer, name, settings):
             yield PersonCall(name, held.topic, BOUNCES, held.since)
 
 
 def is_bouncing(
-    reader: StoreReader, viewer: Viewer, topic: str, settings: Settings
+    reader: StoreReader, viewer: Viewer, record: str, settings: Settings
 ) -> bool:
-    """Whether the ball of a thread went back and forth so often, or changes were
-    requested so often, between two agents, one of them the person's."""
+    """Whether a record is of a ball that still goes back and forth, or of a review
+    whose changes are requested again and again, between two agents, one of them the
+    person's."""
+    if not record.startswith(_BOUNCES_PREFIX):
+        return False
     try:
-        state = reader.snapshot(topic).state
+        state = reader.snapshot(key_of(record.removeprefix(_BOUNCES_PREFIX))).state
     except WcError:
         return False
-    pair = [names.parse(name) for name in _pair(state, settings)]
+    if state.status == model.CLOSED:
+        return False
+    if state.bounces >= settings.bounces:
+        pair = state.passes[-1].by, state.passes[-1].to
+    elif outcomes.has_too_many_rounds(state, settings):
+        pair = state.review.by, state.review.of
+    else:
+        return False
+    parsed = [names.parse(name) for name in pair]
     person = names.fold(viewer.identity.name.agent)
-    is_theirs = any(names.fold(name.tag) == person for name in pair)
-    return is_theirs and all(
-        name.tag or viewer.directory.is_agent(name) for name in pair
+    return any(names.fold(name.tag) == person for name in parsed) and all(
+        name.tag or viewer.directory.is_agent(name) for name in parsed
     )
 
 
-def _pair(state: State, settings: Settings) -> tuple[str, ...]:
-    """The two between whom a thread goes back and forth; empty if it does not."""
-    if state.status == model.CLOSED:
-        return ()
-    if state.bounces >= settings.bounces:
-        return state.passes[-1].by, state.passes[-1].to
-    if outcomes.has_too_many_rounds(state, settings):
-        return state.review.by, state.review.of
-    return ()
-
-
-def topic_of_bounces(record: str) -> str:
-    """The thread of a record for a ball that went back and forth; empty for others."""
-    if not record.startswith(BOUNCES_PREFIX):
-        return ""
-    return key_of(record.removeprefix(BOUNCES_PREFIX))
-
-
-def notice_of(
+def event_of(
     reader: StoreReader, viewer: Viewer, call: PersonCall, settings: Settings
-) -> Notice | None:
-    """The notification for the person; ``None`` if there is nothing to do, if they did
-    it themselves, or if they have read it."""
+) -> dict[str, Any] | None:
+    """What the person is told (`event`); ``None`` if there is nothing to do, if they
+    did it themselves, or if they have read it."""
     try:
         snapshot = reader.snapshot(call.topic)
-        state = snapshot.state
-        if state.status == model.CLOSED:
-            return None
-        if call.reason == BOUNCES:
-            return Notice(BOUNCES, "", snapshot.name, _bounces_text(state, settings))
-        is_news = _is_news(reader, viewer, call, state)
+        state, reason = snapshot.state, call.reason
+        is_news = reason == BOUNCES or _is_news(reader, viewer, call, state)
     except WcError:
         return None  # removed just now, or unreadable: wc doctor reports it
-    reason, text = call.reason, _question(viewer, call, state)
-    if reason == BALL:
+    text = None
+    if state.status == model.CLOSED or not is_news:
+        pass
+    elif reason == BOUNCES:
+        is_ball = state.bounces >= settings.bounces
+        text = bounces_text(state) if is_ball else outcomes.rounds_text(state)
+        text = text.partition(";")[0]
+    elif reason == QUESTION:
+        for question in state.questions:
+            is_it = ulid.prefix(question.id) == ulid.prefix(call.since)
+            text = question.title if is_it and viewer.holds(question.asked) else text
+    elif viewer.holds(state.ball):
+        text = state.title
         reason = BLOCKED if state.status == model.BLOCKED else BALL
-        text = state.title if viewer.holds(state.ball) else None
-    if text is None or not is_news:
-        return None
-    return Notice(reason, "", snapshot.name, text, at_ms=call.at_ms)
+    return None if text is None else event(reason, snapshot.name, text, call.at_ms)
+
+
+def event(
+    reason: str, topic: str, text: str, at_ms: int, count: int = 1
+) -> dict[str, Any]:
+    """What a person's command is told: as JSON, and each field in a variable. The title
+    has no text of the thread."""
+    heading = _HEADINGS[reason].format(count if reason == SEVERAL else topic)
+    return {
+        "event": reason,
+        "priority": "default" if reason == BALL else "high",
+        "topic": one_line(topic, _WIDTH),
+        "count": count,
+        "title": one_line(heading, _WIDTH),
+        "text": one_line(text, _TEXT_WIDTH),
+        "at": rfc3339(at_ms),
+    }
 
 
 def _is_news(
@@ -142,23 +168,5 @@ def _is_news(
             # Their own entries are never NEW.
             is_unread = position >= cursor.entry_count if is_own else is_new
             origin = Provenance(reader.layout).of(thread, entry.id)
-            return is_unread and may(NOTIFY, origin, _is_never_named, is_own=is_own)
+            return is_unread and may(NOTIFY, origin, lambda: False, is_own=is_own)
     return is_new
-
-
-def _is_never_named() -> bool:
-    return False
-
-
-def _question(viewer: Viewer, call: PersonCall, state: State) -> str | None:
-    """The title of the question; ``None`` if it was answered."""
-    for question in state.questions:
-        if ulid.prefix(question.id) == ulid.prefix(call.since):
-            return question.title if viewer.holds(question.asked) else None
-    return None
-
-
-def _bounces_text(state: State, settings: Settings) -> str:
-    is_ball = state.bounces >= settings.bounces
-    text = bounces_text(state) if is_ball else outcomes.rounds_text(state)
-    return text.partition(";")[0]
