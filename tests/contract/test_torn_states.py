@@ -128,7 +128,9 @@ def test_what_is_read_is_whole_and_never_older_than_before(rewritten: Path) -> N
         assert found.state_age.age is not None
         if turn % 10 == 0:
             activity = livestate.activity(files, str(rewritten), now)
-            assert activity is None or activity.skill or activity.state_age.problem
+            assert (
+                activity is None or activity.text("skill") or activity.state_age.problem
+            )
     # A plain reader would have met halves; how many is the machine's affair.
     assert halves > 0
     assert changes > 3

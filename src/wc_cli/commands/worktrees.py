@@ -28,7 +28,12 @@ def worktrees(context: Context, options: WorktreesOptions) -> None:
     """Show the worktrees."""
     with contextlib.suppress(WcError):  # the view reports the same problem
         context.remember()
-    view = worktree_views.worktree_view(context, StateFiles(), now_ms())
+    view = worktree_views.worktree_view(
+        (context.cwd, context.env, now_ms()),
+        lambda: context.place,
+        lambda: (context.overview, context.store),
+        StateFiles(),
+    )
     if view.problem:
         remark(f"threads left out: {view.problem}")
     if options.json:

@@ -6,23 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.phrases import counted, shown_path
-from wc_core.base.times import ago, seconds_between
+from wc_core.base.times import ago
 from wc_core.ledger.git import discovery
 from wc_core.people.activity import livestate
 from wc_core.people.activity.statefile import StateFiles
 from wc_core.reading.views import worktrees
-from wc_core.reading.views.worktrees import MAX_THREADS, WorktreeView
+from wc_core.reading.views.worktrees import Words, WorktreeView
 from wc_observe.answers.quoting import NOTICE, clean_json, holder, title, word
 from wc_observe.callers.open_store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from wc_core.ledger.git.discovery import Place
-    from wc_core.people.activity.livestate import Activity, Member, StateAge
-    from wc_core.people.activity.loops import Iteration, Loop
+    from wc_core.people.activity.livestate import State
+    from wc_core.people.activity.loops import Loop
+    from wc_core.reading.views.conflicts import Conflict
     from wc_core.reading.views.overview import Overview
-    from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
+    from wc_core.reading.views.rows import ThreadRow
+    from wc_core.reading.views.worktrees import Neighbour
     from wc_observe.callers.calls import Call
 
 # If there are more worktrees, those changed last are shown.
@@ -40,28 +41,17 @@ def worktree_view(call: Call) -> WorktreeView:
     Raises NotFoundError over a network, where callers must not learn about folders.
     """
     check_is_local(call)
-    return worktrees.worktree_view(_CallSource(call), _FILES, call.now_ms())
 
+    def threads() -> tuple[Overview, str]:
+        store = open_store(call)
+        return store.overview, store.label
 
-class _CallSource:
-    """A call's folder as the source of a view."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self.env = call.env
-        self.cwd = call.folder
-
-    @property
-    def place(self) -> Place:
-        return discovery.find(self.cwd, self.env)
-
-    @property
-    def overview(self) -> Overview:
-        return open_store(self._call).overview
-
-    @property
-    def store(self) -> str:
-        return open_store(self._call).label
+    return worktrees.worktree_view(
+        (call.folder, call.env, call.now_ms()),
+        lambda: discovery.find(call.folder, call.env),
+        threads,
+        _FILES,
+    )
 
 
 def check_is_local(call: Call, command: str = "wc worktrees") -> None:
@@ -121,11 +111,10 @@ def as_markdown(view: WorktreeView) -> str:
     if view.problem:
         parts.append(f"threads are not known: {word(view.problem, 500)}\n")
     parts += [f"{NOTICE}\n" if visible else "", *_alarm_lines(view)]
-    for neighbour in visible:
-        parts += [
-            f"- {_worktree_line(neighbour, view.query)}\n",
-            *_detail_lines(neighbour, view.query),
-        ]
+    for tree in visible:
+        parts.append(f"- {worktrees.heading(tree, view.query, _WORDS)}\n")
+        details = worktrees.details(tree, view.query, _WORDS)
+        parts += [f"  {text}\n" for text, _ in details]
     return "".join(parts)
 
 
@@ -139,83 +128,18 @@ def _alarm_lines(view: WorktreeView) -> Iterator[str]:
             yield f"**loop {state}**: {name}{turn}, {age}\n"
 
 
-def _worktree_line(neighbour: Neighbour, query: WorktreeQuery) -> str:
-    tree = neighbour.worktree
-    facts = [word(neighbour.name) + (" = yours" if neighbour.here else "")]
-    if tree.branch:
-        facts.append(f"branch {word(tree.branch)}")
-    elif tree.commit:
-        facts.append(f"at {word(tree.commit[:12])}")
-    if tree.refs:
-        facts.append(f"its branch is in a {tree.refs}")
-    facts += ["main worktree"] if tree.main else []
-    facts.append(
-        _path_text(query.display_path(tree.path)) if tree.path else "no folder"
-    )
-    facts += [tree.defect] if tree.defect else []
-    if tree.locked is not None:
-        facts.append(
-            f"locked: {title(tree.locked, _WIDE)}" if tree.locked else "locked"
-        )
-    return " | ".join((*facts, f"changed {ago(neighbour.age)}"))
+def _thread(row: ThreadRow) -> str:
+    return f"{row.name}: {word(row.status)}, ball: {holder(row.ball, row.ownership)}"
 
 
-def _path_text(path: str) -> str:
-    """Returns a path, in quotes if it could be mistaken for anything else."""
-    bare = path.removeprefix("~")
-    return path if word(bare, len(bare)) == bare else title(path)
+def _conflict(conflict: Conflict) -> str:
+    files = ", ".join(word(file.path, _WIDE) for file in conflict.files[:_MAX_FILES])
+    dots = ", …" if len(conflict.files) > _MAX_FILES else ""
+    call = 'list_edits(show="conflicts")'
+    return f"will conflict with {word(conflict.label)}: {files}{dots} ({call})"
 
 
-def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
-    if neighbour.loop is not None:
-        yield f"  loop: {_loop_line(neighbour.loop)}\n"
-    for conflict in neighbour.conflicts:
-        visible = conflict.files[:_MAX_FILES]
-        files = ", ".join(word(file.path, _WIDE) for file in visible)
-        dots = ", …" if len(visible) < len(conflict.files) else ""
-        name = word(conflict.label)
-        call = 'list_edits(show="conflicts")'
-        yield f"  will conflict with {name}: {files}{dots} ({call})\n"
-    for note in neighbour.notes:
-        when = ago(seconds_between(note.at_ms, query.now_ms))
-        yield f"  note: {word(note.agent)}, {when}: {title(note.sentence())}\n"
-    if neighbour.activity is not None:
-        yield f"  activity: {_activity_line(neighbour.activity)}\n"
-    for row in neighbour.threads[:MAX_THREADS]:
-        ball = holder(row.ball, row.ownership)
-        yield f"  thread {row.name}: {word(row.status)}, ball: {ball}\n"
-    hidden = len(neighbour.threads) - MAX_THREADS
-    if hidden > 0:
-        yield f"  and {counted(hidden, 'thread')} more: list_threads\n"
-
-
-def _loop_line(loop: Loop) -> str:
-    facts = [word(loop.summary, _WIDE), *([loop.turn] if loop.turn else [])]
-    facts.append(_age_text(loop.state_age))
-    if loop.waiting_since:
-        facts.append(f"since {word(loop.waiting_since)}")
-    if loop.stall_reason:
-        facts.append(f"reason: {title(loop.stall_reason, _WIDE)}")
-    if loop.task:
-        facts.append(f"task: {title(loop.task, _WIDE)}")
-    return " | ".join(facts)
-
-
-def _activity_line(activity: Activity) -> str:
-    skill = f"{activity.skill} {activity.skill_args}".strip()
-    facts = [title(text, _WIDE) for text in (skill, activity.broadcast) if text]
-    if activity.file_count:
-        facts.append(f"{counted(activity.file_count, 'file')} modified")
-    return " | ".join((*facts, _age_text(activity.state_age)))
-
-
-def _age_text(state: StateAge) -> str:
-    """Returns the age of a state, and why there is no newer one."""
-    stale = "old, " if state.stale else ""
-    reason = (
-        f" (as last read; the file {word(state.problem)})" if state.last_good else ""
-    )
-    return f"{stale}{ago(state.age)}{reason}"
+_WORDS = Words(word, title, _thread, _conflict, "list_threads")
 
 
 def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
@@ -253,8 +177,8 @@ def loops_markdown(view: WorktreeView, change_id: str) -> str:
     for neighbour, loop in chosen:
         parts += [
             f"- {word(_loop_name(neighbour))}: **loop {word(loop.summary, _WIDE)}**\n",
-            f"  worktree: {_worktree_line(neighbour, view.query)}\n",
-            f"  state: {_loop_line(loop)}\n",
+            f"  worktree: {worktrees.heading(neighbour, view.query, _WORDS)}\n",
+            f"  state: {worktrees.loop_text(loop, _WORDS)}\n",
             *_loop_facts(loop),
             *(f"  iteration {_iteration_text(turn)}\n" for turn in loop.iterations),
         ]
@@ -266,26 +190,28 @@ def loops_markdown(view: WorktreeView, change_id: str) -> str:
 
 
 def _loop_facts(loop: Loop) -> Iterator[str]:
-    if loop.done_criteria:
-        yield f"  done when: {title(loop.done_criteria, _WIDE)}\n"
-    if loop.started_at:
-        yield f"  started: {word(loop.started_at)}\n"
+    if criteria := loop.texts.get("done_criteria"):
+        yield f"  done when: {title(criteria, _WIDE)}\n"
+    if started := loop.texts.get("started_at"):
+        yield f"  started: {word(started)}\n"
     if loop.total_tokens is not None:
         yield f"  tokens: {loop.total_tokens}\n"
 
 
-def _iteration_text(turn: Iteration) -> str:
+def _iteration_text(turn: Mapping[str, Any]) -> str:
     """Returns an iteration's number, then what is known about it."""
-    fields = turn.to_json() | {"commits": len(turn.commits) or None}
-    if turn.done_check is not None:
-        fields["done_check"] = "true" if turn.done_check else "false"
+    check = turn["done_check"]
+    fields = {
+        **turn,
+        "done_check": None if check is None else str(check).lower(),
+        "commits": len(turn["commits"]) or None,
+    }
     facts = [
         f"{key}: {word(str(value))}"
         for key, value in fields.items()
         if key != "n" and value is not None
     ]
-    number = "?" if turn.number is None else turn.number
-    return f"{number}: {', '.join(facts) or 'nothing is known'}"
+    return f"{turn.get('n', '?')}: {', '.join(facts) or 'nothing is known'}"
 
 
 def team_json(call: Call) -> dict[str, Any]:
@@ -303,28 +229,27 @@ def team_markdown(call: Call) -> str:
     team = livestate.team(_FILES, call.env, call.now_ms())
     file = shown_path(livestate.team_path(call.env), call.env)
     if not team.exists:
-        return f"no team status: there is no {_path_text(file) or 'cache folder'}\n"
+        return f"no team status: there is no {_file_text(file)}\n"
     count = counted(team.total, "member")
-    visible = len(team.members)
+    visible, state = len(team.members), team.state_age
     cut = f", {visible} of them here" if visible < team.total else ""
-    unread = (
-        ""
-        if not team.state_age.problem
-        else f"; the file {word(team.state_age.problem)}"
-    )
-    age = _age_text(team.state_age._replace(last_good=False))
+    unread = f"; the file {word(state.problem)}" if state.problem else ""
+    age = worktrees.age_text(state._replace(last_good=False), _WORDS)
     head = f"team: {count}{cut}, {age}{unread}\n{NOTICE}\n"
-    return head + "".join(_member_line(member) for member in team.members)
+    return head + "".join(map(_member_line, team.members))
 
 
-def _member_line(member: Member) -> str:
-    name = member.full or member.member
-    facts = [word(name or "someone"), word(member.agent_status or "no status")]
-    if member.change_id or member.project:
-        facts.append(
-            f"on {word('/'.join(p for p in (member.project, member.change_id) if p))}"
-        )
-    facts += [
-        title(text, _WIDE) for text in (member.activity, member.broadcast) if text
-    ]
-    return f"- {' | '.join((*facts, _age_text(member.state_age)))}\n"
+def _file_text(path: str) -> str:
+    return worktrees.path_text(path, _WORDS) if path else "cache folder"
+
+
+def _member_line(member: State) -> str:
+    text = member.text
+    name = text("member_full") or text("member") or "someone"
+    facts = [word(name), word(text("agent_status") or "no status")]
+    if place := "/".join(filter(None, (text("project"), text("change_id")))):
+        facts.append(f"on {word(place)}")
+    shown = filter(None, (text("activity"), text("broadcast")))
+    facts += [title(item, _WIDE) for item in shown]
+    age = worktrees.age_text(member.state_age, _WORDS)
+    return f"- {' | '.join((*facts, age))}\n"

@@ -104,15 +104,15 @@ def test_what_goes_on_in_each_worktree(repo: Here, login: Here) -> None:
     commit = repo.git("rev-parse", "HEAD")[:12]
     shown = undated(repo.ok("worktrees").out)
     assert shown.replace(str(repo.path.parent), "/home") == (
-        "> main · main worktree · /home/app · AGO\n"
-        "    ball  other → you\n"
-        "  login · branch fix/login · /home/app-wt-login · AGO\n"
-        "    loop  3/10 waits for a human, AGO: Log in with a passkey\n"
-        "    note  Pat: reading, AGO\n"
-        "    at    apply x, old: AGO\n"
-        "    ball  review → you, IN_REVIEW\n"
-        "    ball  login → Codex\n"
-        f"  lost · at {commit} · /home/lost · AGO\n"
+        "> main = yours | branch main | main worktree | /home/app | changed AGO\n"
+        "    thread other: OPEN, ball: you\n"
+        "  login | branch fix/login | /home/app-wt-login | changed AGO\n"
+        "    loop: waits for a human | 3/10 | AGO | task: Log in with a passkey\n"
+        "    note: Pat, AGO: reading\n"
+        "    activity: apply x | old, AGO\n"
+        "    thread review: IN_REVIEW, ball: you\n"
+        "    thread login: OPEN, ball: Codex\n"
+        f"  lost | at {commit} | /home/lost | changed AGO\n"
     )
     found = repo.json("worktrees")
     assert found["store"].endswith(repo.store.name)

@@ -296,8 +296,12 @@ def test_the_server_without_a_radar(trees: Trees) -> None:
 
 def test_the_board_has_a_line_for_a_pair(in_conflict: Trees) -> None:
     login = in_conflict.login
+    context = Context(login.machine.env, str(login.path))
     view = worktrees.worktree_view(
-        Context(login.machine.env, str(login.path)), StateFiles(), now_ms()
+        (context.cwd, context.env, now_ms()),
+        lambda: context.place,
+        lambda: (context.overview, context.store),
+        StateFiles(),
     )
     text = worktree_lines(view.neighbours).plain
     assert text == " ⚠ login conflicts with review: auth.py · in login"

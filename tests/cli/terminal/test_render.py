@@ -190,7 +190,7 @@ def test_on_a_terminal_names_have_no_tag_that_all_share(repo: Repo) -> None:
     assert line.startswith("auth: Codex's move, since ")
     assert repo.ok("whose", "auth").out.startswith("auth: Codex (Pat)'s move, since ")
     lines = _lines_on_terminal(repo, 120, "dumb", "worktrees", as_agent="")
-    assert "    ball  auth → Codex" in lines
+    assert "    thread auth: OPEN, ball: Codex" in lines
     repo.ok("ask", "auth", "-m", "410?", "--to", "Pat", "--as", "Codex")
     (line, *_) = _lines_on_terminal(repo, 120, "dumb", "whose", "auth", as_agent="")
     assert line.startswith("auth: your move, asked by Codex, since ")

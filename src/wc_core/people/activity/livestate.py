@@ -25,11 +25,23 @@ _STALE_SECONDS = 300
 # Clocks may differ by this much; a time further in the future does not count.
 _SKEW_MS = 60_000
 
-_TEXT = 1000
-WORD = 200
+TEXT, WORD = 1000, 200
 MAX_ITEMS = 20
 _MAX_MEMBERS = 200
 _MAX_NUMBER = 1 << 53
+
+# The texts in a file, each with the most characters that are shown.
+_ACTIVITY = {"skill": WORD, "skill_args": WORD, "broadcast": TEXT}
+_MEMBER = {
+    "member": WORD,
+    "member_full": WORD,
+    "agent_status": WORD,
+    "change_id": WORD,
+    "project": WORD,
+    "broadcast": TEXT,
+    "activity": TEXT,
+    "last_seen": WORD,
+}
 
 
 class StateAge(NamedTuple):
@@ -52,62 +64,26 @@ class StateAge(NamedTuple):
         return fields | ({"problem": self.problem} if self.problem else {})
 
 
-class Activity(NamedTuple):
-    """The last known activity of an agent."""
+class State(NamedTuple):
+    """The last known activity of an agent, or a member of the team: the fields that are
+    known, by their names in answers."""
 
-    skill: str
-    skill_args: str
-    broadcast: str
-    files: tuple[str, ...]
-    file_count: int
-    updated_at: str
+    fields: Mapping[str, Any]
     state_age: StateAge
 
-    def to_json(self) -> dict[str, Any]:
-        """The known fields; of the files the first twenty."""
-        fields = {
-            "skill": self.skill,
-            "skill_args": self.skill_args,
-            "broadcast": self.broadcast,
-            "modified_files": list(self.files) or None,
-            "modified_count": self.file_count or None,
-            "updated_at": self.updated_at,
-        }
-        return without_empty(fields) | self.state_age.to_json()
-
-
-class Member(NamedTuple):
-    """A member of the team, on this or another machine."""
-
-    member: str
-    full: str
-    agent_status: str
-    change_id: str
-    project: str
-    broadcast: str
-    activity: str
-    last_seen: str
-    state_age: StateAge
+    def text(self, name: str) -> str:
+        """The text of a field; empty if it is not known."""
+        return str(self.fields.get(name, ""))
 
     def to_json(self) -> dict[str, Any]:
         """The known fields."""
-        fields = {
-            "member": self.member,
-            "member_full": self.full,
-            "agent_status": self.agent_status,
-            "change_id": self.change_id,
-            "project": self.project,
-            "broadcast": self.broadcast,
-            "activity": self.activity,
-            "last_seen": self.last_seen,
-        }
-        return without_empty(fields) | self.state_age.to_json()
+        return {**self.fields, **self.state_age.to_json()}
 
 
 class Team(NamedTuple):
     """The team in the team's file; ``exists`` if there is such a file."""
 
-    members: tuple[Member, ...]
+    members: tuple[State, ...]
     total: int
     updated_at: str
     exists: bool
@@ -126,11 +102,6 @@ class Team(NamedTuple):
         return fields | self.state_age.to_json()
 
 
-def activity_path(top: str) -> str:
-    """The file of a worktree's activity."""
-    return f"{top}/.claude/activity.json"
-
-
 def team_path(env: Mapping[str, str]) -> str:
     """The file of this user's team; empty without a cache folder."""
     cache = env.get("XDG_CACHE_HOME", "")
@@ -140,28 +111,27 @@ def team_path(env: Mapping[str, str]) -> str:
     return f"{cache}/wt-tools/team_status.json" if cache else ""
 
 
-def activity(files: StateFiles, top: str, now_ms: int) -> Activity | None:
-    """Read the activity in a worktree; ``None`` if there is no file."""
-    state = files.read(activity_path(top), top)
+def activity(files: StateFiles, top: str, now_ms: int) -> State | None:
+    """Read the activity in a worktree, with the first twenty of the changed files;
+    ``None`` if there is no file."""
+    state = files.read(f"{top}/.claude/activity.json", top)
     if state.fields is None and not state.problem:
         return None
-    fields = state.fields or {}
-    names = fields.get("modified_files")
-    names = names if isinstance(names, list) else []
-    updated = as_text(fields.get("updated_at"), WORD)
-    return Activity(
-        skill=as_text(fields.get("skill"), WORD),
-        skill_args=as_text(fields.get("skill_args"), WORD),
-        broadcast=as_text(fields.get("broadcast")),
-        files=tuple(as_text(name, WORD) for name in names[:MAX_ITEMS]),
-        file_count=len(names),
-        updated_at=updated,
-        state_age=_with_time(file_age(state, now_ms), updated, now_ms),
-    )
+    names = as_list((state.fields or {}).get("modified_files"))
+    updated = as_text((state.fields or {}).get("updated_at"), WORD)
+    fields = {
+        **texts(state.fields or {}, _ACTIVITY),
+        "modified_files": [as_text(name, WORD) for name in names[:MAX_ITEMS]] or None,
+        "modified_count": len(names) or None,
+        "updated_at": updated,
+    }
+    age = _with_time(file_age(state, now_ms), updated, now_ms)
+    return State(without_empty(fields), age)
 
 
 def team(files: StateFiles, env: Mapping[str, str], now_ms: int) -> Team:
-    """Read the team of this user."""
+    """Read the team of this user: members in a list, or in an object by their names,
+    where a plain value is the activity."""
     path = team_path(env)
     state = files.read(path, os.path.dirname(path))
     fields = state.fields or {}
@@ -169,43 +139,25 @@ def team(files: StateFiles, env: Mapping[str, str], now_ms: int) -> Team:
     members = fields.get("members")
     if isinstance(members, dict):
         members = [
-            {"member": name, **_member_fields(member)}
-            for name, member in members.items()
+            {
+                "member": name,
+                **(value if isinstance(value, dict) else {"activity": value}),
+            }
+            for name, value in members.items()
         ]
-    elif not isinstance(members, list):
-        members = []
-    state_age = _with_time(file_age(state, now_ms), updated, now_ms)
-    return Team(
-        members=tuple(
-            _member(member, state_age, now_ms) for member in members[:_MAX_MEMBERS]
-        ),
-        total=len(members),
-        updated_at=updated,
-        exists=state.fields is not None or bool(state.problem),
-        state_age=state_age,
-    )
+    members = as_list(members)
+    age = _with_time(file_age(state, now_ms), updated, now_ms)
+    shown = tuple(_member(value, age, now_ms) for value in members[:_MAX_MEMBERS])
+    exists = state.fields is not None or bool(state.problem)
+    return Team(shown, len(members), updated, exists, age)
 
 
-def _member_fields(value: Any) -> dict[str, Any]:
-    """The fields of a member in an object by names; a plain value is the activity."""
-    return value if isinstance(value, dict) else {"activity": value}
-
-
-def _member(value: Any, file_age: StateAge, now_ms: int) -> Member:
+def _member(value: Any, file_age: StateAge, now_ms: int) -> State:
     fields = value if isinstance(value, dict) else {"member": value}
-    last_seen = as_text(fields.get("last_seen"), WORD)
-    own = _with_time(StateAge(file_age.age), last_seen, now_ms)
-    return Member(
-        member=as_text(fields.get("member"), WORD),
-        full=as_text(fields.get("member_full"), WORD),
-        agent_status=as_text(fields.get("agent_status"), WORD),
-        change_id=as_text(fields.get("change_id") or fields.get("change"), WORD),
-        project=as_text(fields.get("project"), WORD),
-        broadcast=as_text(fields.get("broadcast")),
-        activity=as_text(fields.get("activity")),
-        last_seen=last_seen,
-        state_age=own,
-    )
+    fields = {**fields, "change_id": fields.get("change_id") or fields.get("change")}
+    known = texts(fields, _MEMBER)
+    seen = known.get("last_seen", "")
+    return State(known, _with_time(StateAge(file_age.age), seen, now_ms))
 
 
 def file_age(state: FileState, now_ms: int) -> StateAge:
@@ -227,14 +179,24 @@ def _with_time(state_age: StateAge, written: str, now_ms: int) -> StateAge:
     return state_age._replace(stale=age is not None and age > _STALE_SECONDS)
 
 
-def as_text(value: Any, width: int = _TEXT) -> str:
+def texts(fields: Mapping[str, Any], widths: Mapping[str, int]) -> dict[str, str]:
+    """The texts of some fields, each with its width, without empty ones."""
+    pairs = {name: as_text(fields.get(name), widths[name]) for name in widths}
+    return without_empty(pairs)
+
+
+def as_list(value: Any) -> list[Any]:
+    """A JSON list; empty for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: Any, width: int = TEXT) -> str:
     """Any JSON value as one clean line; empty for ``None``."""
     if isinstance(value, dict):
         pairs = [(key, _scalar_text(item)) for key, item in value.items()]
         text = "; ".join(f"{key}: {part}" for key, part in pairs[:MAX_ITEMS] if part)
     elif isinstance(value, list):
-        parts = map(_scalar_text, value[:MAX_ITEMS])
-        text = "; ".join(part for part in parts if part)
+        text = "; ".join(filter(None, map(_scalar_text, value[:MAX_ITEMS])))
     else:
         text = _scalar_text(value)
     # Cut before cleaning, because a text may be huge.

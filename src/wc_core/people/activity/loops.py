@@ -11,11 +11,14 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.people.activity.livestate import (
     MAX_ITEMS,
+    TEXT,
     WORD,
     StateAge,
+    as_list,
     as_number,
     as_text,
     file_age,
+    texts,
     without_empty,
 )
 
@@ -39,36 +42,22 @@ _WAITING = "waiting:"
 _STALE_SECONDS = 3600
 _PROCESS_SKEW = 2.0
 _MAX_PID = 1_000_000_000
-
-
-class Iteration(NamedTuple):
-    """One iteration of a loop."""
-
-    number: int | None
-    started: str
-    ended: str
-    done_check: bool | None
-    commits: tuple[str, ...]
-    tokens: int | None
-
-    def to_json(self) -> dict[str, Any]:
-        """The known fields. ``done_check`` and ``commits`` are always present: whether
-        the loop's goal was reached, ``None`` if that was not checked, and the ids of
-        the commits."""
-        return {
-            **without_empty(
-                {"n": self.number, "started": self.started, "ended": self.ended}
-            ),
-            "done_check": self.done_check,
-            "commits": list(self.commits),
-            **without_empty({"tokens_used": self.tokens}),
-        }
+_TEXTS = {
+    "task": TEXT,
+    "done_criteria": TEXT,
+    "started_at": WORD,
+    "waiting_since": WORD,
+    "stall_reason": TEXT,
+}
 
 
 class Loop(NamedTuple):
     """An autonomous loop; ``status`` is empty if its file cannot be read.
 
     ``orphaned`` if its status is that of a running loop, but its process has ended.
+    ``texts`` are the known ones of `_TEXTS`. An iteration has ``done_check``, whether
+    the loop's goal was reached (``None``: not checked), ``commits``, and what else is
+    known.
     """
 
     status: str
@@ -77,14 +66,10 @@ class Loop(NamedTuple):
     limit: int | None
     orphaned: bool
     state_age: StateAge
-    task: str = ""
-    done_criteria: str = ""
-    started_at: str = ""
-    waiting_since: str = ""
-    stall_reason: str = ""
+    texts: Mapping[str, str]
     total_tokens: int | None = None
     terminal_pid: int | None = None
-    iterations: tuple[Iteration, ...] = ()
+    iterations: tuple[Mapping[str, Any], ...] = ()
     iteration_count: int = 0
 
     @property
@@ -121,9 +106,9 @@ class Loop(NamedTuple):
             "orphaned": self.orphaned or None,
             "iteration": self.number,
             "max_iterations": self.limit,
-            "task": one_line(self.task, WORD),
-            "waiting_since": self.waiting_since,
-            "stall_reason": one_line(self.stall_reason, WORD),
+            "task": one_line(self.texts.get("task", ""), WORD),
+            "waiting_since": self.texts.get("waiting_since"),
+            "stall_reason": one_line(self.texts.get("stall_reason", ""), WORD),
         }
         return without_empty(fields) | self.state_age.to_json()
 
@@ -132,15 +117,11 @@ class Loop(NamedTuple):
         fields = {
             "change_id": self.change_id,
             **self.to_json(),
-            "task": self.task,
-            "done_criteria": self.done_criteria,
-            "started_at": self.started_at,
-            "stall_reason": self.stall_reason,
+            **self.texts,
             "total_tokens": self.total_tokens,
             "terminal_pid": self.terminal_pid,
             "iteration_count": self.iteration_count or None,
-            "iterations": [iteration.to_json() for iteration in self.iterations]
-            or None,
+            "iterations": list(self.iterations) or None,
         }
         # The age is present even if it is unknown.
         return {"age_seconds": None, **without_empty(fields)}
@@ -154,34 +135,23 @@ def loop_path(top: str) -> str:
 def loop(files: StateFiles, top: str, now_ms: int) -> Loop | None:
     """Read the loop of a worktree; ``None`` if there is none."""
     state = files.read(loop_path(top), top)
-    if state.fields is None:
-        if not state.problem:
-            return None
-        return _loop("", {}, file_age(state, now_ms))
-    status = as_text(state.fields.get("status"), WORD)
-    return _loop(status or UNKNOWN, state.fields, file_age(state, now_ms))
-
-
-def _loop(status: str, fields: Mapping[str, Any], state_age: StateAge) -> Loop:
-    """The loop with the fields of its file, which was written ``state_age`` ago."""
+    if state.fields is None and not state.problem:
+        return None
+    fields, age = state.fields or {}, file_age(state, now_ms)
+    status = as_text(fields.get("status"), WORD) or (
+        UNKNOWN if state.fields is not None else ""
+    )
     pid = as_number(fields.get("terminal_pid"), _MAX_PID)
-    iterations = fields.get("iterations")
-    iterations = iterations if isinstance(iterations, list) else []
+    iterations = as_list(fields.get("iterations"))
     is_working = status in WORKING
-    orphaned = is_working and pid is not None and _is_gone(pid, state_age.age)
-    stale = is_working and (state_age.age or 0) > _STALE_SECONDS
     return Loop(
         status=status,
         change_id=as_text(fields.get("change") or fields.get("change_id"), WORD),
         number=as_number(fields.get("current_iteration")),
         limit=as_number(fields.get("max_iterations")),
-        orphaned=orphaned,
-        state_age=state_age._replace(stale=stale),
-        task=as_text(fields.get("task")),
-        done_criteria=as_text(fields.get("done_criteria")),
-        started_at=as_text(fields.get("started_at"), WORD),
-        waiting_since=as_text(fields.get("waiting_since"), WORD),
-        stall_reason=as_text(fields.get("stall_reason")),
+        orphaned=is_working and pid is not None and _is_gone(pid, age.age),
+        state_age=age._replace(stale=is_working and (age.age or 0) > _STALE_SECONDS),
+        texts=texts(fields, _TEXTS),
         total_tokens=as_number(fields.get("total_tokens")),
         terminal_pid=pid,
         iterations=tuple(_iteration(item) for item in iterations[-MAX_ITEMS:]),
@@ -202,16 +172,16 @@ def _is_gone(pid: int, age: int | None) -> bool:
     return running is not None and age is not None and running + _PROCESS_SKEW < age
 
 
-def _iteration(value: Any) -> Iteration:
+def _iteration(value: Any) -> dict[str, Any]:
     fields = value if isinstance(value, dict) else {}
-    done_check, commits = fields.get("done_check"), fields.get("commits")
-    commits = commits if isinstance(commits, list) else []
-    ids = (as_text(commit, WORD) for commit in commits[:MAX_ITEMS])
-    return Iteration(
-        number=as_number(fields.get("n")),
-        started=as_text(fields.get("started"), WORD),
-        ended=as_text(fields.get("ended"), WORD),
-        done_check=done_check if isinstance(done_check, bool) else None,
-        commits=tuple(commit for commit in ids if commit),
-        tokens=as_number(fields.get("tokens_used")),
+    done_check = fields.get("done_check")
+    commits = (
+        as_text(item, WORD) for item in as_list(fields.get("commits"))[:MAX_ITEMS]
     )
+    return {
+        **without_empty({"n": as_number(fields.get("n"))}),
+        **texts(fields, {"started": WORD, "ended": WORD}),
+        "done_check": done_check if isinstance(done_check, bool) else None,
+        "commits": [commit for commit in commits if commit],
+        **without_empty({"tokens_used": as_number(fields.get("tokens_used"))}),
+    }

@@ -53,21 +53,6 @@ class FileState(NamedTuple):
 ABSENT = FileState()
 
 
-class _Attempt(NamedTuple):
-    """One attempt to read a file: its JSON object, or the problem.
-
-    ``is_absent`` if there was no file; ``may_change`` if another attempt may have
-    another result.
-    """
-
-    changed_ms: int
-    size: int = 0
-    fields: dict[str, Any] | None = None
-    problem: str = ""
-    is_absent: bool = False
-    may_change: bool = False
-
-
 class StateFiles:
     """Reads such files, and keeps the last good state of each.
 
@@ -90,22 +75,21 @@ class StateFiles:
 
     def _read(self, folder: Folder, path: str) -> FileState:
         """Try to read a file until there is a state, or it stopped changing."""
-        first = attempt = _attempt(folder, path)
-        if first.is_absent and path not in self._kept:
+        state, size, may_change = _attempt(folder, path)
+        if state == ABSENT and path not in self._kept:
             return ABSENT
         for delay in _RETRY_DELAYS:
-            if attempt.fields is not None or not attempt.may_change:
+            if state.fields is not None or not may_change:
                 break
             time.sleep(delay)
-            attempt = _attempt(folder, path)
-        if attempt.fields is not None:
-            state = FileState(attempt.fields, attempt.changed_ms)
-            self._keep(path, state, attempt.size)
-            return state
-        if attempt.is_absent:
+            state, size, may_change = _attempt(folder, path)
+        if state.fields is not None:
+            self._keep(path, state, size)
+        elif state == ABSENT:
             self._kept.pop(path, None)
-            return ABSENT
-        return self._last_good(path, attempt.changed_ms, attempt.problem)
+        else:
+            return self._last_good(path, state.changed_ms, state.problem)
+        return state
 
     def _keep(self, path: str, state: FileState, size: int) -> None:
         """Keep a state, and forget the oldest ones if there are too many bytes."""
@@ -126,21 +110,23 @@ class StateFiles:
         return kept[0]._replace(problem=problem, last_good=True)
 
 
-def _attempt(folder: Folder, path: str) -> _Attempt:
+def _attempt(folder: Folder, path: str) -> tuple[FileState, int, bool]:
+    """Try once to read a file. Returns its state, its size, and whether another attempt
+    may have another result."""
     changed_ms = folder.changed_ns(path) // 1_000_000
     data = folder.read(path, MAX_BYTES)
     if data is None:
         # Some tools remove a file before they put the new one in its place.
-        return _Attempt(changed_ms, is_absent=True, may_change=True)
+        return ABSENT, 0, True
     is_recent = folder.is_recent(path, _WRITE_SECONDS)
     # Only two equal readings are from one moment. Otherwise, the end of a file that is
     # being written could follow the beginning of an older one.
     if is_recent and folder.read(path, MAX_BYTES) != data:
-        return _Attempt(changed_ms, problem=REWRITTEN, may_change=True)
+        return FileState(None, changed_ms, REWRITTEN), 0, True
     fields, problem = _parse_object(data)
     if is_recent and problem == _BROKEN:
         problem = REWRITTEN
-    return _Attempt(changed_ms, len(data), fields, problem, may_change=is_recent)
+    return FileState(fields, changed_ms, problem), len(data), is_recent
 
 
 def _parse_object(data: bytes) -> tuple[dict[str, Any] | None, str]:

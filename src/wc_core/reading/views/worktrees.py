@@ -13,9 +13,9 @@ from wc_core.attention.status.places import places_of, worktree_places
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
 from wc_core.base.names import OFFERED, fold, parse
-from wc_core.base.phrases import shown_path
+from wc_core.base.phrases import counted, shown_path
 from wc_core.base.text import one_line
-from wc_core.base.times import elapsed
+from wc_core.base.times import ago, elapsed, seconds_between
 from wc_core.base.values import NamedTuple
 from wc_core.edits.notes import reading
 from wc_core.edits.radar import kept
@@ -29,43 +29,18 @@ from wc_core.reading.views.rows import placed_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any, Protocol
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
     from wc_core.edits.notes.reading import Note
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.git.repository import Repository
-    from wc_core.people.activity.livestate import Activity
+    from wc_core.people.activity.livestate import State, StateAge
     from wc_core.people.activity.loops import Loop
     from wc_core.people.activity.statefile import StateFiles
     from wc_core.reading.views.conflicts import Conflict
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import ThreadRow
-
-    class WorktreeSource(Protocol):
-        """A folder and its store. Each property raises a WcError if the store cannot be
-        used."""
-
-        @property
-        def env(self) -> Mapping[str, str]:
-            """The environment of the viewer."""
-
-        @property
-        def cwd(self) -> str:
-            """The folder."""
-
-        @property
-        def place(self) -> Place:
-            """The folder of its store."""
-
-        @property
-        def overview(self) -> Overview:
-            """The threads of the store."""
-
-        @property
-        def store(self) -> str:
-            """The name of the store in answers."""
-
 
 MAX_THREADS = 20
 MAX_NAME = 200
@@ -110,7 +85,7 @@ class Neighbour(NamedTuple):
     worktree: Worktree
     here: bool = False
     loop: Loop | None = None
-    activity: Activity | None = None
+    activity: State | None = None
     notes: tuple[Note, ...] = ()
     threads: tuple[ThreadRow, ...] = ()
     age: int | None = None
@@ -311,27 +286,124 @@ class WorktreeView(NamedTuple):
 
 
 def worktree_view(
-    source: WorktreeSource, files: StateFiles, now_ms: int
+    viewer: tuple[str, Mapping[str, str], int],
+    find: Callable[[], Place],
+    threads: Callable[[], tuple[Overview, str]],
+    files: StateFiles,
 ) -> WorktreeView:
-    """Returns the current activity in the worktrees. If the store cannot be used, the
-    view has the reason, and the worktrees and loops without their threads."""
+    """Returns the current activity in the worktrees. ``viewer`` is a folder, its
+    environment and the time, ``find`` returns the place of the store, ``threads`` what
+    is in it, and its name in answers. If one raises a WcError, the view has the reason,
+    and the worktrees and loops without their threads."""
+    folder, env, now_ms = viewer
     place: Place | None = None
     rows: list[ThreadRow] = []
     notes: list[Note] = []
     store, problem = None, ""
     try:
-        place = source.place
+        place = find()
         if place.exists:
-            rows = source.overview.rows()
+            overview, name = threads()
+            rows = overview.rows()
             notes = reading.current_notes(Layout(place.root), now_ms)
-            store = source.store
+            store = name
     except WcError as error:
         problem = error.message
-    query = worktree_query(place, source.cwd, source.env, now_ms)
+    query = worktree_query(place, folder, env, now_ms)
     trees = neighbours(query, files, rows, notes)
     if store is not None and place is not None:
         trees = with_conflicts(trees, Layout(place.root), now_ms)
     return WorktreeView(query, trees, store, problem)
+
+
+# How a line of details is to be marked.
+URGENT, BAD, OLD = "urgent", "bad", "old"
+_NARROW, _WIDE = 80, 200
+
+
+class Words(NamedTuple):
+    """How a reader is shown what others wrote: ``word`` and ``title`` show a text with
+    a width, ``thread`` and ``conflict`` such a line. ``list`` is what to call for
+    more threads."""
+
+    word: Callable[[str, int], str]
+    title: Callable[[str, int], str]
+    thread: Callable[[ThreadRow], str]
+    conflict: Callable[[Conflict], str]
+    list: str
+
+
+def heading(tree: Neighbour, query: WorktreeQuery, words: Words) -> str:
+    """Returns a line that identifies a worktree, with its last change."""
+    worktree = tree.worktree
+    facts = [words.word(tree.name, _NARROW) + (" = yours" if tree.here else "")]
+    if worktree.branch:
+        facts.append(f"branch {words.word(worktree.branch, _NARROW)}")
+    elif worktree.commit:
+        facts.append(f"at {words.word(worktree.commit[:_COMMIT], _NARROW)}")
+    if worktree.refs:
+        facts.append(f"its branch is in a {worktree.refs}")
+    facts += ["main worktree"] if worktree.main else []
+    path = query.display_path(worktree.path)
+    facts += [path_text(path, words), worktree.defect] if path else ["no folder"]
+    if worktree.locked is not None:
+        reason = words.title(worktree.locked, _WIDE) if worktree.locked else ""
+        facts.append(f"locked: {reason}" if reason else "locked")
+    return " | ".join((*filter(None, facts), f"changed {ago(tree.age)}"))
+
+
+def path_text(path: str, words: Words) -> str:
+    """Returns a path, in quotes if it could be mistaken for anything else."""
+    bare = path.removeprefix("~")
+    return path if words.word(bare, len(bare)) == bare else words.title(path, 0)
+
+
+def details(
+    tree: Neighbour, query: WorktreeQuery, words: Words
+) -> Iterator[tuple[str, str]]:
+    """Yields each line that says what is known about a worktree, and its mark."""
+    if loop := tree.loop:
+        mark = URGENT if loop.waits_for_human else BAD if loop.orphaned else ""
+        old = OLD if loop.state_age.stale else ""
+        yield f"loop: {loop_text(loop, words)}", mark or old
+    for conflict in tree.conflicts:
+        yield words.conflict(conflict), URGENT
+    for note in tree.notes:
+        when = ago(seconds_between(note.at_ms, query.now_ms))
+        agent, text = words.word(note.agent, _NARROW), words.title(note.sentence(), 0)
+        yield f"note: {agent}, {when}: {text}", ""
+    if state := tree.activity:
+        skill = f"{state.text('skill')} {state.text('skill_args')}".strip()
+        texts = filter(None, (skill, state.text("broadcast")))
+        facts = [words.title(text, _WIDE) for text in texts]
+        if count := state.fields.get("modified_count"):
+            facts.append(f"{counted(count, 'file')} modified")
+        text = " | ".join((*facts, age_text(state.state_age, words)))
+        yield f"activity: {text}", OLD if state.state_age.stale else ""
+    for row in tree.threads[:MAX_THREADS]:
+        yield f"thread {words.thread(row)}", URGENT if row.is_due else ""
+    if (hidden := len(tree.threads) - MAX_THREADS) > 0:
+        yield f"and {counted(hidden, 'thread')} more: {words.list}", OLD
+
+
+def loop_text(loop: Loop, words: Words) -> str:
+    """Returns what is known about a loop, on one line."""
+    texts = loop.texts
+    facts = [words.word(loop.summary, _WIDE), *([loop.turn] if loop.turn else [])]
+    facts.append(age_text(loop.state_age, words))
+    if since := texts.get("waiting_since"):
+        facts.append(f"since {words.word(since, _NARROW)}")
+    for name, key in (("reason", "stall_reason"), ("task", "task")):
+        if text := texts.get(key):
+            facts.append(f"{name}: {words.title(text, _WIDE)}")
+    return " | ".join(facts)
+
+
+def age_text(state: StateAge, words: Words) -> str:
+    """Returns the age of a state, and why there is no newer one."""
+    problem = words.word(state.problem, _NARROW)
+    reason = f" (as last read; the file {problem})" if state.last_good else ""
+    return f"{'old, ' if state.stale else ''}{ago(state.age)}{reason}"
 
 
 def loop_json(query: WorktreeQuery, neighbour: Neighbour, loop: Loop) -> dict[str, Any]:
