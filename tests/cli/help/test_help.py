@@ -36,7 +36,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
 def test_help_says_where_to_start(quiet: Repo, words: list[str]) -> None:
     out = quiet.ok(*words).out
-    assert "Whose move is it?" in out
+    assert "Who has the ball, and who will conflict?" in out
     assert out.index("Start here:") < out.index("Groups of commands:")
     for name in overview.groups():
         assert len(re.findall(rf"^  {name} ", out, re.MULTILINE)) == 1, name

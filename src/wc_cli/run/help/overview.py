@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 INTRO = (
-    "Whose move is it? Threads with one ball each, for people who run several "
+    "Who has the ball, and who will conflict? For people who run several "
     "coding agents in several git worktrees."
 )
 _SUMMARIES = os.path.join(os.path.dirname(__file__), "summaries.txt")
