@@ -11,14 +11,14 @@ from wc_core.ledger.git import discovery
 from wc_core.people.activity import livestate
 from wc_core.people.activity.statefile import StateFiles
 from wc_core.reading.views import worktrees
-from wc_core.reading.views.worktrees import Words, WorktreeView
+from wc_core.reading.views.worktrees import Wording, WorktreeView
 from wc_observe.answers.quoting import NOTICE, clean_json, holder, title, word
 from wc_observe.callers.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.people.activity.livestate import State
+    from wc_core.people.activity.livestate import AgentState
     from wc_core.people.activity.loops import Loop
     from wc_core.reading.views.conflicts import Conflict
     from wc_core.reading.views.overview import Overview
@@ -139,7 +139,7 @@ def _conflict(conflict: Conflict) -> str:
     return f"will conflict with {word(conflict.label)}: {files}{dots} ({call})"
 
 
-_WORDS = Words(word, title, _thread, _conflict, "list_threads")
+_WORDS = Wording(word, title, _thread, _conflict, "list_threads")
 
 
 def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
@@ -243,13 +243,13 @@ def _file_text(path: str) -> str:
     return worktrees.path_text(path, _WORDS) if path else "cache folder"
 
 
-def _member_line(member: State) -> str:
+def _member_line(member: AgentState) -> str:
     text = member.text
     name = text("member_full") or text("member") or "someone"
     facts = [word(name), word(text("agent_status") or "no status")]
     if place := "/".join(filter(None, (text("project"), text("change_id")))):
         facts.append(f"on {word(place)}")
-    shown = filter(None, (text("activity"), text("broadcast")))
-    facts += [title(item, _WIDE) for item in shown]
+    sentences = filter(None, (text("activity"), text("broadcast")))
+    facts += [title(item, _WIDE) for item in sentences]
     age = worktrees.age_text(member.state_age, _WORDS)
     return f"- {' | '.join((*facts, age))}\n"

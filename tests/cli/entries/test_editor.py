@@ -417,15 +417,15 @@ def test_agents_and_dumb_terminals_get_no_editor(
 ) -> None:
     env = {"EDITOR": "false", **env}
     assert at_terminal(repo, "say", "auth", "--title", "x", env=env)[0] == 0
-    code, shown = at_terminal(repo, "say", "auth", env=env)
-    assert (code, "No title was given." in shown) == (2, True)
+    code, output = at_terminal(repo, "say", "auth", env=env)
+    assert (code, "No title was given." in output) == (2, True)
 
 
 def test_an_agent_opens_no_editor_under_a_person_s_name(repo: Repo) -> None:
     env = {"EDITOR": "false", "CLAUDECODE": "1"}
     words = ("say", "auth", "-e", "--as", "Pat")
-    code, shown = at_terminal(repo, *words, env=env)
-    assert (code, "There is no editor here" in shown) == (2, True)
+    code, output = at_terminal(repo, *words, env=env)
+    assert (code, "There is no editor here" in output) == (2, True)
 
 
 def test_no_edit_opens_no_editor(repo: Repo) -> None:

@@ -282,8 +282,8 @@ def test_a_client_gets_24_rules_for_commands_and_none_for_all_of_them(
         names = [re.sub(r"^Bash\(|[:)* ]+$", "", rule) for rule in rules]
         assert names == [f"{path} {name}" for name in permissions.COMMANDS], client
     # Only clients that run every `wc` are told what to ask for.
-    asked = [f"Bash(wc {name}:*)" for name in permissions.ASKED]
-    assert read(lived_in, ".claude/settings.json")["permissions"]["ask"] == asked
+    prompted = [f"Bash(wc {name}:*)" for name in permissions.ASKED]
+    assert read(lived_in, ".claude/settings.json")["permissions"]["ask"] == prompted
     for client in ("gemini", "cursor", "opencode", "zed", "windsurf"):
         for change in _part(lived_in, client, "permissions").changes:
             assert "sync" not in str(change[1:]), client

@@ -284,7 +284,7 @@ def test_records_of_an_older_version_stop_nothing(
 
 
 def test_a_text_is_never_an_option(repo: Repo, tmp_path: Path) -> None:
-    for name, told in (
+    for name, expected in (
         ("notify-send", ["--", "--title", "-e do it"]),
         ("osascript", ["title", "e do it"]),
     ):
@@ -295,4 +295,4 @@ def test_a_text_is_never_an_option(repo: Repo, tmp_path: Path) -> None:
         env = repo.machine.env | {"PATH": str(program.parent)}
         assert local.show(env, "--title", "-e do it") == ""
         words = (program.parent / "told").read_text().splitlines()
-        assert words[-len(told) :] == told
+        assert words[-len(expected) :] == expected

@@ -115,8 +115,8 @@ class PersonNotifier:
         """The calls that the person was not notified of."""
         if not os.path.isdir(listings.root_of(self.layout)):
             return []  # nothing is known about any ball
-        known = self._known()
-        return [call for call in self._calls() if call.name not in known]
+        recorded = self._known()
+        return [call for call in self._calls() if call.name not in recorded]
 
     def notify(self) -> None:
         """Notify the person of each new call."""
@@ -141,8 +141,12 @@ class PersonNotifier:
 
     def _send(self, event: Mapping[str, Any]) -> Iterator[str]:
         """Send an event. Yields what went wrong, if anything."""
-        own, here = preferences.load(self.env), self.repository
-        name = here.name if here is not None else os.path.basename(self.layout.root)
+        own, checkout = preferences.load(self.env), self.repository
+        name = (
+            checkout.name
+            if checkout is not None
+            else os.path.basename(self.layout.root)
+        )
         fields = {**event, "repository": one_line(name)}
         for command in own.notify_commands:
             if command == preferences.DESKTOP:

@@ -9,7 +9,7 @@ from wc_core.base.text import one_line
 from wc_core.base.times import ago, seconds_between
 from wc_core.ledger.threads.model import holder_text
 from wc_core.reading.views import worktrees
-from wc_core.reading.views.worktrees import BAD, OLD, URGENT, Words
+from wc_core.reading.views.worktrees import BAD, OLD, URGENT, Wording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def worktrees_text(
 ) -> str:
     """Return every worktree, with the current one marked ``>``."""
     limit, lines = terminal_width(), []
-    words = Words(one_line, one_line, _thread, _conflict, "wc list")
+    words = Wording(one_line, one_line, _thread, _conflict, "wc list")
     for tree in neighbours:
         code = _BOLD if tree.here else _DIM if tree.worktree.defect else ""
         head = worktrees.heading(tree, query, words)

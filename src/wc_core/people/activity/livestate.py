@@ -64,7 +64,7 @@ class StateAge(NamedTuple):
         return fields | ({"problem": self.problem} if self.problem else {})
 
 
-class State(NamedTuple):
+class AgentState(NamedTuple):
     """The last known activity of an agent, or a member of the team: the fields that are
     known, by their names in answers."""
 
@@ -83,7 +83,7 @@ class State(NamedTuple):
 class Team(NamedTuple):
     """The team in the team's file; ``exists`` if there is such a file."""
 
-    members: tuple[State, ...]
+    members: tuple[AgentState, ...]
     total: int
     updated_at: str
     exists: bool
@@ -111,7 +111,7 @@ def team_path(env: Mapping[str, str]) -> str:
     return f"{cache}/wt-tools/team_status.json" if cache else ""
 
 
-def activity(files: StateFiles, top: str, now_ms: int) -> State | None:
+def activity(files: StateFiles, top: str, now_ms: int) -> AgentState | None:
     """Read the activity in a worktree, with the first twenty of the changed files;
     ``None`` if there is no file."""
     state = files.read(f"{top}/.claude/activity.json", top)
@@ -126,7 +126,7 @@ def activity(files: StateFiles, top: str, now_ms: int) -> State | None:
         "updated_at": updated,
     }
     age = _with_time(file_age(state, now_ms), updated, now_ms)
-    return State(without_empty(fields), age)
+    return AgentState(without_empty(fields), age)
 
 
 def team(files: StateFiles, env: Mapping[str, str], now_ms: int) -> Team:
@@ -147,17 +147,17 @@ def team(files: StateFiles, env: Mapping[str, str], now_ms: int) -> Team:
         ]
     members = as_list(members)
     age = _with_time(file_age(state, now_ms), updated, now_ms)
-    shown = tuple(_member(value, age, now_ms) for value in members[:_MAX_MEMBERS])
+    visible = tuple(_member(value, age, now_ms) for value in members[:_MAX_MEMBERS])
     exists = state.fields is not None or bool(state.problem)
-    return Team(shown, len(members), updated, exists, age)
+    return Team(visible, len(members), updated, exists, age)
 
 
-def _member(value: Any, file_age: StateAge, now_ms: int) -> State:
+def _member(value: Any, file_age: StateAge, now_ms: int) -> AgentState:
     fields = value if isinstance(value, dict) else {"member": value}
     fields = {**fields, "change_id": fields.get("change_id") or fields.get("change")}
-    known = texts(fields, _MEMBER)
-    seen = known.get("last_seen", "")
-    return State(known, _with_time(StateAge(file_age.age), seen, now_ms))
+    member = texts(fields, _MEMBER)
+    last_seen = member.get("last_seen", "")
+    return AgentState(member, _with_time(StateAge(file_age.age), last_seen, now_ms))
 
 
 def file_age(state: FileState, now_ms: int) -> StateAge:

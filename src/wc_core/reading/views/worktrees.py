@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from wc_core.edits.notes.reading import Note
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.git.repository import Repository
-    from wc_core.people.activity.livestate import State, StateAge
+    from wc_core.people.activity.livestate import AgentState, StateAge
     from wc_core.people.activity.loops import Loop
     from wc_core.people.activity.statefile import StateFiles
     from wc_core.reading.views.conflicts import Conflict
@@ -85,7 +85,7 @@ class Neighbour(NamedTuple):
     worktree: Worktree
     here: bool = False
     loop: Loop | None = None
-    activity: State | None = None
+    activity: AgentState | None = None
     notes: tuple[Note, ...] = ()
     threads: tuple[ThreadRow, ...] = ()
     age: int | None = None
@@ -321,7 +321,7 @@ URGENT, BAD, OLD = "urgent", "bad", "old"
 _NARROW, _WIDE = 80, 200
 
 
-class Words(NamedTuple):
+class Wording(NamedTuple):
     """How a reader is shown what others wrote: ``word`` and ``title`` show a text with
     a width, ``thread`` and ``conflict`` such a line. ``list`` is what to call for
     more threads."""
@@ -333,7 +333,7 @@ class Words(NamedTuple):
     list: str
 
 
-def heading(tree: Neighbour, query: WorktreeQuery, words: Words) -> str:
+def heading(tree: Neighbour, query: WorktreeQuery, words: Wording) -> str:
     """Returns a line that identifies a worktree, with its last change."""
     worktree = tree.worktree
     facts = [words.word(tree.name, _NARROW) + (" = yours" if tree.here else "")]
@@ -352,14 +352,14 @@ def heading(tree: Neighbour, query: WorktreeQuery, words: Words) -> str:
     return " | ".join((*filter(None, facts), f"changed {ago(tree.age)}"))
 
 
-def path_text(path: str, words: Words) -> str:
+def path_text(path: str, words: Wording) -> str:
     """Returns a path, in quotes if it could be mistaken for anything else."""
     bare = path.removeprefix("~")
     return path if words.word(bare, len(bare)) == bare else words.title(path, 0)
 
 
 def details(
-    tree: Neighbour, query: WorktreeQuery, words: Words
+    tree: Neighbour, query: WorktreeQuery, words: Wording
 ) -> Iterator[tuple[str, str]]:
     """Yields each line that says what is known about a worktree, and its mark."""
     if loop := tree.loop:
@@ -386,7 +386,7 @@ def details(
         yield f"and {counted(hidden, 'thread')} more: {words.list}", OLD
 
 
-def loop_text(loop: Loop, words: Words) -> str:
+def loop_text(loop: Loop, words: Wording) -> str:
     """Returns what is known about a loop, on one line."""
     texts = loop.texts
     facts = [words.word(loop.summary, _WIDE), *([loop.turn] if loop.turn else [])]
@@ -399,7 +399,7 @@ def loop_text(loop: Loop, words: Words) -> str:
     return " | ".join(facts)
 
 
-def age_text(state: StateAge, words: Words) -> str:
+def age_text(state: StateAge, words: Wording) -> str:
     """Returns the age of a state, and why there is no newer one."""
     problem = words.word(state.problem, _NARROW)
     reason = f" (as last read; the file {problem})" if state.last_good else ""
