@@ -1,21 +1,22 @@
-"""The figures of docs/performance.md and the table of docs/benchmarks.md, from one
-saved run of bin/bench."""
+"""The tables of docs/performance.md, from one saved run of bin/bench."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 import benchrun
 from blocks import replaced
-from tests.bench.table import as_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tests.bench.table import Result
+
 DOCS = Path(__file__).resolve().parent
-PAGE, TABLE = DOCS / "performance.md", DOCS / "benchmarks.md"
+PAGE = DOCS / "performance.md"
 NOTHING = "-"
 PAGE_WIDTH = 120
 
@@ -75,33 +76,20 @@ FIGURES = (
 
 
 def files() -> dict[Path, str]:
-    """Each page with its path."""
+    """The page with its path."""
     run = benchrun.load()
-    page, table = (path.read_text(encoding="utf-8") for path in (PAGE, TABLE))
-    return {
-        PAGE: replaced(page, "figures", figures(run)),
-        TABLE: replaced(table, "rows", full(run)),
-    }
+    page = replaced(PAGE.read_text(encoding="utf-8"), "figures", figures(run))
+    return {PAGE: replaced(page, "rows", full(run))}
 
 
 def figures(run: benchrun.Run) -> Iterator[str]:
-    """The short table, and which of its goals do not hold."""
+    """The short table."""
     yield wrapped(run.summary())
     yield ""
-    yield line(("what", "wc", "compared with", "goal", "holds", *benchrun.PEERS))
-    yield line(["---"] * (5 + len(benchrun.PEERS)))
-    missed = []
+    yield line(("what", "wc", "goal", *benchrun.PEERS))
+    yield line(["---"] * (3 + len(benchrun.PEERS)))
     for figure in FIGURES:
         yield line(cells(run, figure))
-        row = run.rows.get(figure.row)
-        if row is not None and row.holds is False:
-            missed.append(f"*{figure.words}* takes {benchrun.in_words(row)}")
-    yield ""
-    if missed:
-        text = f"**Does not hold** in this run: {', '.join(missed)}."
-        yield wrapped(text)
-    else:
-        yield "All goals of this table hold in this run."
 
 
 def line(cells: Sequence[str]) -> str:
@@ -116,10 +104,13 @@ def cells(run: benchrun.Run, figure: Figure) -> list[str]:
     others = [NOTHING if one is None else benchrun.in_words(one) for one in peers]
     row = run.rows.get(figure.row)
     if row is None:
-        return [figure.words, "not measured", "", "", "", *others]
-    compared = f"{figure_of(row.ratio)} times *{row.other}*" if row.ratio else ""
-    holds = "" if row.holds is None else ("yes" if row.holds else "**NO**")
-    return [figure.words, benchrun.in_words(row), compared, row.goal, holds, *others]
+        return [figure.words, "not measured", "", *others]
+    return [figure.words, benchrun.in_words(row), goal_of(row), *others]
+
+
+def goal_of(row: Result) -> str:
+    """A row's goal, and whether this run missed it."""
+    return f"{row.goal}, **missed**" if row.holds is False else row.goal
 
 
 def figure_of(ratio: float) -> str:
@@ -128,16 +119,27 @@ def figure_of(ratio: float) -> str:
 
 
 def full(run: benchrun.Run) -> Iterator[str]:
-    """The whole table, which goals are missed, and what was not measured."""
-    yield wrapped(run.summary())
+    """All rows, those of other tools beside each other, and what was not measured."""
+    yield line(("what", "median", "times", "of", "goal"))
+    yield line(["---"] * 5)
+    peers: dict[str, dict[str, str]] = {}
+    for row in run.rows.values():
+        tool, _, what = row.name.partition(": ")
+        if tool in benchrun.PEERS:
+            peers.setdefault(what, {})[tool] = benchrun.in_words(row)
+            continue
+        ratio = "" if row.ratio is None else figure_of(row.ratio)
+        compared = (ratio, row.other, goal_of(row))
+        yield line((row.name, benchrun.in_words(row), *compared))
     yield ""
-    yield from as_markdown(list(run.rows.values())).splitlines()
+    yield line(("other tools", *benchrun.PEERS))
+    yield line(["---"] * (1 + len(benchrun.PEERS)))
+    for what, tools in peers.items():
+        yield line((what, *(tools.get(one, NOTHING) for one in benchrun.PEERS)))
     with_goals = sum(bool(one.goal) for one in run.rows.values())
-    missed = run.missing_goals()
+    kept = with_goals - len(run.missing_goals())
     yield ""
-    text = f"{with_goals - len(missed)} of {with_goals} goals hold."
-    text += told(" These rows miss theirs:", missed)
-    yield wrapped(text)
+    yield f"{kept} of {with_goals} goals hold."
     if absent := run.not_measured():
         yield ""
         yield wrapped(told("Not in this run:", absent))
@@ -145,7 +147,8 @@ def full(run: benchrun.Run) -> Iterator[str]:
         yield ""
         yield "What went wrong in rows with several writers, or between clones:"
         yield ""
-        yield from (f"- {note}" for note in run.answer["notes"])
+        for note, times in Counter(run.answer["notes"]).items():
+            yield f"- {note}" + (f" ({times} times)" if times > 1 else "")
 
 
 def wrapped(text: str) -> str:

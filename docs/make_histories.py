@@ -1,4 +1,4 @@
-"""The table of docs/landing.md about real histories, from the saved figures of
+"""The table of docs/review.md about real histories, from the saved figures of
 tests/bench/histories.py."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.bench.histories import Tally  # noqa: E402 (the checkout's own)
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-PAGE, SAVED = DOCS / "landing.md", DOCS / "histories.json"
+PAGE, SAVED = DOCS / "review.md", DOCS / "histories.json"
 HEADING = (
     *("repository", "merges", "groups", "branches", "largest", "alone", "history"),
     *("ours", "reverse", "predicted", "wrong"),

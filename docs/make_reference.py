@@ -5,7 +5,7 @@ blocks in other files about agents and commands. From docs/bench.json, a saved r
 bin/bench, it writes the tables and plots of the pages about speed; from docs/long.json,
 the saved results of bin/test --long, the table of docs/reliability.md; from
 docs/histories.json, the saved figures of tests/bench/histories.py, one of
-docs/landing.md.
+docs/review.md.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are out of date

@@ -252,7 +252,7 @@ saved and the ball stays, with exit status 9 if `--to` names someone; see [the
 ball](store.md#the-ball). A topic that does not exist
 yet becomes a new thread.
 
-The topic may be left out where the [status line](statusline.md) names exactly one
+The topic may be left out where the [status line](seeing.md#the-status-line) names exactly one
 thread: the only open one of the worktree, or the only one there whose ball you have.
 The receipt then begins with its name. Otherwise nothing is written.
 
@@ -329,7 +329,7 @@ and marked.""",
 A thread can land if it is approved (`land.needs`), its ball is yours or free, and it
 waits for nothing. The commit that was approved lands; if there are newer ones, a named
 thread asks at a terminal, and exits 4 elsewhere. What its branch gets, the check, the
-order and what happens to a branch that fails: [landing](landing.md). Exits 9 if a
+order and what happens to a branch that fails: [landing](review.md#landing). Exits 9 if a
 branch did not land.""",
     "run": """\
 Without arguments, it starts agents for all balls that are theirs, and goes on until
@@ -402,7 +402,7 @@ or a path |
 [summarise entries](daily.md#summaries-from-a-model-server) and find \
 [meaning](search.md#meaning) |
 | `WATERCOOLER_GRAPH_USER`, `WATERCOOLER_GRAPH_PASSWORD` | the login for a \
-[graph database](exchange.md#a-graph-of-all-repositories), unless its address has one |
+[graph database](search.md#a-graph-of-all-repositories), unless its address has one |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_HTTP_TOKEN_FILE`, `WATERCOOLER_HTTP_OAUTH_SECRET` | the tokens and the \
 secret of the [server over HTTP](http.md#who-may-call) |

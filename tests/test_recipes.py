@@ -438,7 +438,7 @@ PAGE_STEPS = (
     Step(
         "tests/observe/web/every_page.py", '    "closed",\n', '    *("plan", "plan/li'
     ),
-    Step("docs/board.md", "- **Closed**: the closed threads.\n", "- **Plan**:"),
+    Step("docs/seeing.md", "- **Closed**: the closed threads.\n", "- **Plan**:"),
     Step("CHANGELOG.md", "- A page with the closed threads.\n\n", "## [0.1.0]"),
 )
 

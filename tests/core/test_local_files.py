@@ -1,4 +1,4 @@
-"""Every file that a store has under ``.local`` is in the table of docs/indexing.md."""
+"""Every file that a store has under ``.local`` is in the table of docs/store.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import SOURCE, Repo
 from wc_core.base.layout import Layout
 
-PAGE = SOURCE.parent / "docs" / "indexing.md"
+PAGE = SOURCE.parent / "docs" / "store.md"
 _ROOT = "/store"
 
 

@@ -1118,7 +1118,7 @@ def gaps(client: Client) -> list[str]:
         page = (ROOT / "docs/install.md").read_text()
         tests = [*SERVERS, *SERVER_FILES]
     else:
-        page = (ROOT / "docs/statusline.md").read_text()
+        page = (ROOT / "docs/seeing.md").read_text()
         source = (ROOT / "tests/cli/install/test_shells.py").read_text()
         tests = re.findall(r'"(\w+)"', source)
     checks = {

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repo
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "statusline.md"
+PAGE = ROOT / "docs" / "seeing.md"
 LINE = "Codex has the ball · login"
 SECONDS = 20.0
 

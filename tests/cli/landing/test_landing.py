@@ -193,7 +193,7 @@ def test_every_obstacle_has_a_hint_and_a_row_in_the_documentation() -> None:
     used = {getattr(rules, name, "") or getattr(choosing, name) for name in names}
     waits = {obstacles.WAITS, obstacles.PARTS, obstacles.GATE}
     assert used | waits == {*land.HINTS, rules.BASE_MISSING, choosing.MOVED}
-    page = (Path(__file__).parents[3] / "docs/landing.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/review.md").read_text("utf-8")
     rows = re.findall(r"^\| `([A-Z]+)` \| (?:.*) \| `(.*?)`", page, re.MULTILINE)
     assert [code for code, _ in rows] == [*land.HINTS]
     for code, command in rows:

@@ -1,4 +1,4 @@
-"""The snippets of docs/http.md, as far as they can be tried here."""
+"""The snippets of docs/observe.md, as far as they can be tried here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from wc_observe.http import options as httpoptions
 if TYPE_CHECKING:
     import argparse
 
-PAGE = (Path(__file__).parents[3] / "docs/http.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/observe.md").read_text(encoding="utf-8")
+PAGE = PAGE.partition("\n## Over HTTP\n")[2]
 INSTRUCTIONS = {
     *("FROM", "COPY", "RUN", "USER", "ENV", "WORKDIR", "EXPOSE", "HEALTHCHECK"),
     "ENTRYPOINT",

@@ -386,7 +386,7 @@ def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
     assert counts['wc_call_seconds_count{what="resource"}'] >= 2
     assert counts['wc_http_responses_total{status="200"}'] > 5
     assert "process_resident_memory_bytes" in counts
-    documented = re.findall(r"`(wc_\w+)\{", (ROOT / "docs/http.md").read_text())
+    documented = re.findall(r"`(wc_\w+)\{", (ROOT / "docs/observe.md").read_text())
     assert len(documented) == 9
     for name in documented:
         assert any(one.startswith(name) for one in counts), name

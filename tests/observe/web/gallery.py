@@ -130,7 +130,7 @@ def main() -> None:
 
 
 def draw_docs(shown: Gallery) -> None:
-    """The pictures in docs/board.md."""
+    """The pictures in docs/seeing.md."""
     shown.page.prefers("light")
     shown.page.sized(1280, 800)
     for name, file in (("board", "web.png"), ("thread", "web-thread.png")):

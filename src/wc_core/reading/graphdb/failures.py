@@ -47,7 +47,7 @@ def explained(error: Exception, address: GraphAddress) -> WcError:
     if kind == "NoPermissionError" or text.startswith("NOPERM"):
         return StorageError(
             f"{address.label} denied permission: {text}.",
-            "The user needs the commands of docs/exchange.md: GRAPH.QUERY to project, "
+            "The user needs the commands of docs/search.md: GRAPH.QUERY to project, "
             "GRAPH.RO_QUERY to read.",
         )
     if kind in _AWAY or isinstance(error, OSError):

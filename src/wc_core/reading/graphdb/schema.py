@@ -1,6 +1,6 @@
 """The content of the graph: the names of its nodes and edges, and its indexes.
 
-``docs/exchange.md#what-the-graph-has`` describes them to people who query the graph
+``docs/search.md#what-the-graph-has`` describes them to people who query the graph
 themselves. `VERSION` rises when graphs have to be created again.
 """
 
