@@ -98,13 +98,14 @@ def install_table(scope: str) -> Iterator[str]:
         if scope not in client.scopes:
             continue
         name = f"`{client.name}` "
+        parts: dict[str, list[str]] = {}
         for part in registry.parts(client, site):
             paths = dict.fromkeys(change.path for change in part.changes)
             files = [path for path in paths if path.parent.name != "references"]
             listed = ", ".join(f"`{prefix}{p.relative_to(folder)}`" for p in files)
-            if len(files) < len(paths):
-                listed += " and `references/` beside it"
-            yield f"| {name}| {part.name} | {listed} |"
+            parts.setdefault(listed, []).append(part.name)
+        for listed, names in parts.items():
+            yield f"| {name}| {', '.join(names)} | {listed} |"
             name = ""
 
 

@@ -1,7 +1,7 @@
 """The messages of docs/troubleshooting.md, from where they are raised.
 
-Each is listed under its code with an explanation, if docs/causes.toml has one, and
-with the program's hint. Variable parts are in capitals, or `…`.
+Those that docs/causes.toml explains are listed under their code, with the program's
+hint. Variable parts are in capitals, or `…`.
 """
 
 from __future__ import annotations
@@ -162,17 +162,18 @@ def causes() -> dict[str, str]:
 
 def sections() -> Iterator[str]:
     """The messages by code."""
-    known, everything = causes(), messages()
+    known = causes()
+    explained = [one for one in messages() if one.text in known]
     for kind in sorted(errors.WcError.__subclasses__(), key=lambda one: one.exit_code):
-        rows = [one for one in everything if one.code == kind.code]
+        rows = [one for one in explained if one.code == kind.code]
         said = " ".join((inspect.getdoc(kind) or "").split())
         yield f"\n### {kind.code}, exit {kind.exit_code}\n\n{said}\n"
         yield f"\n{_ALSO[kind.code]}\n" if kind.code in _ALSO else ""
         if rows:
             yield "\n| message | what it means, and what to do |\n|---|---|\n"
         for one in sorted(rows, key=lambda one: one.text.casefold().lstrip("… ")):
-            text = f"{known.get(one.text, '')} {_shown(one.hint)}".strip()
-            yield f"| {_code(one.text)} | {text or 'See the message.'} |\n"
+            text = f"{known[one.text]} {_shown(one.hint)}".strip()
+            yield f"| {_code(one.text)} | {text} |\n"
 
 
 def _code(text: str) -> str:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.naming import SOURCE, modules, syntax_nodes
-from tests.shape import circle, complexity, figures, late_imports, percentile
+from tests.shape import circle, late_imports
 from wc_cli.run import table
 from wc_core.base.layout import Layout
 from wc_core.ledger.configuration import keys, personalkeys
@@ -148,29 +148,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circle() == []
 
 
-def test_the_documentation_quotes_every_figure() -> None:
-    page = (SOURCE.parent / "docs/architecture.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:-1] for line in page.splitlines() if line[:1] == "|"]
-    quoted = {row[0].strip() for row in rows if len(row) == 3}
-    assert quoted >= figures().keys()
-
-
-@pytest.mark.parametrize(
-    ("body", "paths"),
-    [
-        ("pass", 1),
-        ("if a and b: pass", 3),
-        ("for x in y:\n  while x: x -= 1", 3),
-        ("return [x for x in y if x]", 3),
-        ("try: pass\nexcept OSError: pass", 2),
-        ("match a:\n  case 1: pass\n  case _: pass", 3),
-    ],
-)
-def test_paths_through_a_function_are_counted(body: str, paths: int) -> None:
-    lines = "\n".join(f"  {line}" for line in body.split("\n"))
-    assert complexity(ast.parse(f"def f(a, b, y):\n{lines}")) == paths
-
-
 def test_the_reason_of_a_late_import_may_stand_beside_or_above(tmp_path: Path) -> None:
     path = tmp_path / "sample.py"
     path.write_text(
@@ -187,8 +164,3 @@ def test_the_reason_of_a_late_import_may_stand_beside_or_above(tmp_path: Path) -
     )
     found = {late.line: late.has_reason for late in late_imports([path])}
     assert found == {3: True, 4: True, 7: True, 8: True, 10: False}
-
-
-def test_percentile() -> None:
-    assert percentile([5, 1, 3], 0.5) == 3
-    assert percentile([1], 0.9) == 1
