@@ -435,10 +435,8 @@ PAGE_STEPS = (
         "    def events(self)",
     ),
     Step("tests/observe/web/test_closed.py", _PAGE_TEST),
-    Step(
-        "tests/observe/web/every_page.py", '    "closed",\n', '    *("plan", "plan/li'
-    ),
-    Step("docs/seeing.md", "- **Closed**: the closed threads.\n", "- **Plan**:"),
+    Step("tests/observe/web/every_page.py", '    "closed",\n', '    *("plan", "icon'),
+    Step("docs/seeing.md", "- **Closed**: the closed threads.\n", "- **Edits**:"),
     Step("CHANGELOG.md", "- A page with the closed threads.\n\n", "## [0.1.0]"),
 )
 

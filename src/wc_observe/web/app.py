@@ -15,7 +15,7 @@ from starlette.routing import Route
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.values import NamedTuple
 from wc_observe.http.leaving import Leaving, UnderWay
-from wc_observe.web import edits, plan, search, threadlist
+from wc_observe.web import edits, search, threadlist
 from wc_observe.web.board import page as board
 from wc_observe.web.frame import error_page, icon_svg, render_page, welcome_page
 from wc_observe.web.guard import FILES, Guard
@@ -114,8 +114,7 @@ def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:
         Route(base + "/threads/{topic}/{idx}", pages.page(_entry)),
         Route(base + "/search", pages.page(_search)),
         Route(base + "/edits", pages.page(_edits)),
-        Route(base + "/plan", pages.page(_plan)),
-        Route(base + "/plan/{topic}", pages.page(_plan)),
+        Route(base + "/plan{rest:path}", pages.page(_plan)),
         Route(base + "/icon.svg", pages.icon),
         Route(base + "/events", streams.answer),
     ]
@@ -231,8 +230,13 @@ def _edits(store: OpenStore, context: PageContext, _: Mapping[str, str]) -> WebP
     return edits.edits_page(store, context)
 
 
-def _plan(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
-    return plan.plan_page(store, context, query.get("topic", ""))
+def _plan(
+    _store: OpenStore, _context: PageContext, _query: Mapping[str, str]
+) -> WebPage:
+    raise NotFoundError(
+        "There is no page of the plan.",
+        "What waits for what: wc tree. A thread has its links beside it.",
+    )
 
 
 def _nothing(

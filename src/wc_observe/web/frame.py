@@ -62,7 +62,6 @@ def _header(page: WebPage, context: PageContext) -> Html:
         ("board", "Board", links.board()),
         ("threads", "Threads", links.threads()),
         ("edits", "Edits", links.edits()),
-        ("plan", "Plan", links.plan()),
     ]
     if context.stores:
         places.append(("inbox", "Inbox", links.inbox()))

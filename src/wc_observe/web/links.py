@@ -42,11 +42,6 @@ class Links(NamedTuple):
         """Who edits what."""
         return f"{self.base}/edits"
 
-    def plan(self, topic: str = "") -> str:
-        """The plan of the store, or of one thread."""
-        suffix = f"/{quote(topic, safe='')}" if topic else ""
-        return f"{self.base}/plan{suffix}"
-
     def inbox(self) -> str:
         """What needs the viewer in all stores."""
         return f"{self.home or self.base}/inbox"

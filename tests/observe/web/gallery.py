@@ -44,7 +44,6 @@ PAGES = {
     "search-form": "search",
     "search-none": "search?q=xylophone",
     "edits": "edits",
-    "plan": "plan",
     "missing": "threads/logn",
     "empty": "~",
 }

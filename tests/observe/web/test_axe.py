@@ -84,7 +84,7 @@ def test_a_menu_opens_on_a_narrow_screen(shown: Gallery) -> None:
     shown.open("threads")
     header = "document.querySelector('body > header').getBoundingClientRect().height"
     assert page.js(header) < 60
-    visible = "document.querySelector('#to-plan').checkVisibility()"
+    visible = "document.querySelector('#to-edits').checkVisibility()"
     assert not page.js(visible)
     page.js("document.querySelector('header .opens').click()")
     page.until(visible)
@@ -146,7 +146,7 @@ def test_paper_has_no_controls(shown: Gallery) -> None:
         ".filter((one) => one.checkVisibility()).map((one) => one.outerHTML)"
     )
     try:
-        for name in ("board", "thread", "threads", "search", "plan"):
+        for name in ("board", "thread", "threads", "search", "edits"):
             shown.open(name)
             assert page.js(seen) == [], name
         shown.open("thread")

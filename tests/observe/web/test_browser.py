@@ -108,11 +108,11 @@ def test_it_is_gone_through_with_keys_alone(page: Page, served: Served) -> None:
     page.until("document.querySelector('#live')")
     page.press("Escape")
     page.until(f"document.querySelector('#live') && {HERE} === 't-auth'")
+    page.press("2")
+    page.until("location.pathname.endsWith('/threads')")
+    page.until("document.querySelector('#live')")
     page.press("3")
     page.until("location.pathname.endsWith('/edits')")
-    page.until("document.querySelector('#live')")
-    page.press("4")
-    page.until("location.pathname.endsWith('/plan')")
 
 
 def test_fields_take_keys_as_letters(page: Page, served: Served) -> None:
@@ -197,7 +197,7 @@ def test_nothing_that_anyone_wrote_acts_or_loads(page: Page, served: Served) -> 
 def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
     page.sized(360, 740)
     pages = ("", "threads", "threads/auth", "search?q=about", "edits")
-    for path in (*pages, "plan"):
+    for path in pages:
         page.open(served.url + path)
         assert page.js("document.documentElement.scrollWidth") == 360, path
     page.send("Emulation.clearDeviceMetricsOverride")

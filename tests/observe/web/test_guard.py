@@ -117,7 +117,7 @@ def test_no_answer_lets_anything_else_in(site: Site, path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", "threads", "search", "edits", "plan", "threads/x/0"],
+    ["", "threads", "search", "edits", "threads/x/0"],
 )
 def test_pages_load_nothing_but_our_own_files(
     site: Site, store: Store, path: str

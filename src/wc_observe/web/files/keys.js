@@ -14,7 +14,7 @@ const KEYS = [
   ["/", "search"],
   ["f", "filter"],
   ["n  p", "next, previous thread of yours"],
-  ["1  2  3  4  5", "board, threads, edits, plan, inbox"],
+  ["1  2  3  4", "board, threads, edits, inbox"],
   ["?", "this list"],
 ];
 const NEXT = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };

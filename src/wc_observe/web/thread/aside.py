@@ -256,12 +256,7 @@ def _links(context: AsideContext) -> Html:
         items.append(element("li", link, " is linked to it"))
     if not items:
         return NOTHING
-    return joined(
-        (
-            element("ul", *items),
-            more_link(links.plan(state.topic), "Plan of this thread"),
-        )
-    )
+    return element("ul", *items)
 
 
 def _name_of(context: AsideContext, topic: str) -> str:
