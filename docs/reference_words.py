@@ -252,9 +252,9 @@ saved and the ball stays, with exit status 9 if `--to` names someone; see [the
 ball](store.md#the-ball). A topic that does not exist
 yet becomes a new thread.
 
-The topic may be left out where the [status line](seeing.md#the-status-line) names exactly one
-thread: the only open one of the worktree, or the only one there whose ball you have.
-The receipt then begins with its name. Otherwise nothing is written.
+The topic may be left out where the [status line](seeing.md#the-status-line) names
+exactly one thread: the only open one of the worktree, or the only one there whose ball
+you have. The receipt then begins with its name. Otherwise nothing is written.
 
 As with `git commit`, `-m` is the title, and each further `-m` a paragraph of the text;
 `-F FILE` takes both from a file.
@@ -329,12 +329,12 @@ and marked.""",
 A thread can land if it is approved (`land.needs`), its ball is yours or free, and it
 waits for nothing. The commit that was approved lands; if there are newer ones, a named
 thread asks at a terminal, and exits 4 elsewhere. What its branch gets, the check, the
-order and what happens to a branch that fails: [landing](review.md#landing). Exits 9 if a
-branch did not land.""",
+order and what happens to a branch that fails: [landing](review.md#landing). Exits 9 if
+a branch did not land.""",
     "run": """\
 Without arguments, it starts agents for all balls that are theirs, and goes on until
 Ctrl-C. What counts as an agent's move, where it works and what happens when it ends:
-[running agents](running.md).""",
+[running agents](agents.md#running-agents).""",
     "wait": """\
 Shows the thread as `wc read --new` does, which marks it as read. A ball counts if it
 came after your last entry and you have not read it: you do not miss an answer that was

@@ -42,12 +42,11 @@ ELSEWHERE = {
     "README.md": 2,  # installing, which asks a person; the demo
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
     "docs/commands.md": 8,  # go on until ^C, or a ball comes; a database; ask
-    "docs/agents.md": 4,  # agents that are called
+    "docs/agents.md": 5,  # agents that are called or started
     "docs/install.md": 6,  # fetches packages; asks a person, or Claude Code
     "docs/observe.md": 7,  # installs clients; servers that stay; a container
     "docs/performance.md": 2,  # half an hour
     "docs/reliability.md": 2,  # hours
-    "docs/running.md": 1,  # starts agents
     "docs/search.md": 1,  # a graph database
     "docs/seeing.md": 3,  # live; stays, for a browser
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
