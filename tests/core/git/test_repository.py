@@ -48,16 +48,6 @@ def agrees(git: Git, where: Path) -> Repository:
     return found
 
 
-def test_the_main_worktree_is_found_from_any_folder_in_it(git: Git, top: Path) -> None:
-    (top / "a/b").mkdir(parents=True)
-    for where in (top, top / "a/b"):
-        found = agrees(git, where)
-        assert found == (f"{top}/.git", f"{top}/.git", str(top))
-        assert not found.linked
-        assert found.worktree_id == ""
-        assert found.name == "app"
-
-
 @pytest.mark.parametrize("name", ["plain", *ODD_NAMES])
 def test_a_linked_worktree_shares_the_common_directory(
     git: Git, tmp_path: Path, name: str
@@ -218,12 +208,6 @@ def test_refs_that_point_to_refs_are_followed_but_not_in_circles(
     assert repository.resolve(found, "refs/heads/absent") == ""
 
 
-def test_a_head_that_is_not_a_branch_is_none(top: Path) -> None:
-    for text in ("", "ref: refs/remotes/o/main\n", "nonsense"):
-        (top / ".git/HEAD").write_text(text)
-        assert find(top).branch == ""
-
-
 def test_what_git_could_not_read_either_says_nothing(top: Path) -> None:
     for name in ("packed-refs", "refs/heads/odd"):
         (top / ".git" / name).mkdir()
@@ -250,40 +234,7 @@ def test_a_fetched_branch_is_known_with_its_remote(
     assert repository.remote_branches(found, BRANCH) == [remote]
 
 
-def test_a_local_branch_is_known_loose_and_packed(git: Git, top: Path) -> None:
-    found = find(top)
-    git.branch(top, BRANCH)
-    assert repository.has_branch(found, BRANCH)
-    git(top, "pack-refs", "--all")
-    assert repository.has_branch(found, BRANCH)
-    assert repository.remote_branches(found, BRANCH) == []
-
-
 # --- checkouts ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["plain", *ODD_NAMES])
-def test_a_checkout_of_the_branch_is_found_from_every_worktree(
-    git: Git, tmp_path: Path, name: str
-) -> None:
-    top = git.repository(tmp_path / f"app {name}")
-    git.branch(top, BRANCH)
-    store = git.checkout(top, BRANCH, tmp_path / name)
-    linked = tmp_path / "linked"
-    git(top, "worktree", "add", "-q", linked)
-    for where in (top, linked, store):
-        (checkout,) = repository.checkouts_of(find(where), BRANCH)
-        assert checkout.path == str(store)
-        assert checkout.admin == checkout.points_to
-        assert checkout.trusted
-
-
-def test_the_main_worktree_can_be_the_checkout(git: Git, top: Path) -> None:
-    git.branch(top, BRANCH)
-    git(top, "checkout", "-q", BRANCH)
-    (checkout,) = repository.checkouts_of(find(top), BRANCH)
-    assert checkout[:3] == (str(top), f"{top}/.git", f"{top}/.git")
-    assert checkout.trusted
 
 
 def test_no_checkout_of_a_bare_repository_is_its_own_folder(
@@ -320,22 +271,6 @@ def test_a_checkout_that_does_not_point_back_is_not_trusted(
 
 
 @pytest.mark.parametrize(
-    ("top", "change"),
-    [
-        ("/w/app-wt-fix", "fix"),
-        ("/w/app-wt-fix-wt-two", "fix-wt-two"),
-        ("/w/-wt-fix", ""),
-        ("/w/app-wt-", ""),
-        ("/w/app", ""),
-        ("", ""),
-    ],
-)
-def test_the_change_is_in_the_name_of_the_folder(top: str, change: str) -> None:
-    assert repository.change_of(top) == change
-    assert Repository("/c", "/g", top).change_id == change
-
-
-@pytest.mark.parametrize(
     ("common", "name"),
     [
         ("/w/app/.git", "app"),
@@ -347,19 +282,6 @@ def test_the_change_is_in_the_name_of_the_folder(top: str, change: str) -> None:
 )
 def test_a_repository_is_called_after_its_folder(common: str, name: str) -> None:
     assert Repository(common, common, "").name == name
-
-
-def test_linked_worktrees_besides_that_of_the_branch(
-    git: Git, top: Path, tmp_path: Path
-) -> None:
-    found = [repository.has_linked_besides(find(top), BRANCH)]
-    for branch in (BRANCH, "fix"):
-        git.branch(top, branch)
-        git.checkout(top, branch, tmp_path / branch)
-        found.append(repository.has_linked_besides(find(top), BRANCH))
-    git(top, "worktree", "remove", "--force", "--force", tmp_path / BRANCH)
-    found.append(repository.has_linked_besides(find(top), BRANCH))
-    assert found == [False, False, True, True]
 
 
 def test_a_bare_repository_among_the_files_of_another_is_none(
