@@ -211,49 +211,6 @@ def test_a_session_is_a_seat_or_none(said: str) -> None:
     assert who(env) in {f"Codex@{found} (alice)", "Codex (alice)", "Codex@x (alice)"}
 
 
-def test_sessions_of_one_worktree_are_distinguished(linked: Path) -> None:
-    where = repository.find(str(linked))
-    env = {"WATERCOOLER_SEAT": "session", "CLAUDECODE": "1", "USER": "pat"}
-    one = identify(
-        Asked(), BARE | env | {"CLAUDE_CODE_SESSION_ID": "0-a1b2c3"}, where, Settings()
-    )
-    assert one.author == "Claude Code@topic/menu.a1b2c3 (pat)"
-    off = Settings(seats="off")
-    assert who(env | {"CLAUDE_CODE_SESSION_ID": "0-a1b2c3"}, where, off) == (
-        "Claude Code@a1b2c3 (pat)"
-    )
-    assert who(env, where) == "Claude Code@topic/menu (pat)"
-
-
-def test_a_person_is_one_and_an_agent_of_theirs_is_not() -> None:
-    assert identify(Asked(), ALICE, None, Settings()).person
-    assert identify(Asked("ALICE"), ALICE, None, Settings()).person
-    assert not identify(Asked("Codex"), ALICE, None, Settings()).person
-
-
-def test_aliases_of_the_store_are_used() -> None:
-    rules = Settings(directory=Directory(SPELLINGS | {"cc": "claude"}))
-    assert who(ALICE, rules=rules, name="CC") == "Claude Code (alice)"
-
-
-def test_git_says_who_a_person_is(tmp_path: Path) -> None:
-    git = Git(tmp_path / "home")
-    top = git.repository(tmp_path / "app")
-    where = repository.find(str(top))
-    git(top, "config", "user.name", "Alice Example")
-    env = {"HOME": str(git.home), "USER": "alice"}
-    found = identify(Asked(), BARE | env, where, Settings())
-    assert (found.author, found.source) == ("Alice Example", "git user")
-    assert who(env, where, name="Codex") == "Codex (Alice Example)"
-    found = identify(
-        Asked(), BARE | env | {"WATERCOOLER_USER": "pat"}, where, Settings()
-    )
-    assert (found.author, found.source) == ("pat", "user")
-    # Bytes that are not text do not keep anyone from writing.
-    (top / ".git/config").write_bytes(b"[user]\nname = M\xfcller\n")
-    assert who(env, where) == "M�ller"
-
-
 @pytest.fixture
 def linked(tmp_path: Path) -> Path:
     """A linked worktree on the branch ``topic/menu``."""
@@ -268,36 +225,6 @@ def seat(where: Path, rules: Settings = Settings()) -> str:  # noqa: B008 (froze
     return identify(Asked("Codex (pat)"), BARE, found, rules).name.seat
 
 
-def test_a_linked_worktree_is_a_seat(linked: Path, tmp_path: Path) -> None:
-    assert seat(tmp_path / "app") == ""
-    assert seat(linked) == "topic/menu"
-    assert seat(linked, Settings(seats="off")) == ""
-    assert seat(tmp_path / "app", Settings(seats="all")) == "main"
-    assert seat(linked, Settings(seats="all")) == "topic/menu"
-    git = Git(tmp_path / "home")
-    git(linked, "checkout", "-q", "--detach")
-    assert seat(linked) == "linked"
-    git(linked, "checkout", "-q", "-b", "fix(ui)")
-    assert seat(linked) == "fix ui"
-    git(tmp_path / "app", "worktree", "add", "-q", tmp_path / "app-wt-bug-7")
-    assert seat(tmp_path / "app-wt-bug-7") == "bug-7"
-
-
-def test_a_branch_that_is_being_rebased_is_still_the_seat(
-    linked: Path, tmp_path: Path
-) -> None:
-    git = Git(tmp_path / "home")
-    git(linked, "checkout", "-q", "--detach")
-    found = repository.find(str(linked))
-    assert found is not None
-    folder = Path(found.gitdir) / "rebase-merge"
-    folder.mkdir()
-    (folder / "head-name").write_text("refs/heads/topic/menu\n")
-    assert seat(linked) == "topic/menu"
-    (folder / "head-name").write_text(f"refs/heads/{BRANCH}\n")
-    assert seat(linked) == ""
-
-
 def test_the_checkout_of_the_store_is_no_seat(linked: Path, tmp_path: Path) -> None:
     Git(tmp_path / "home")(linked, "checkout", "-q", "-b", BRANCH)
     assert seat(linked) == ""
@@ -310,12 +237,6 @@ def test_what_does_not_fit_into_a_name_is_no_seat(linked: Path, tmp_path: Path) 
     assert seat(folder) == "b"
     git(linked, "checkout", "-q", "-b", "x" * 230)
     assert seat(linked) == "linked"
-
-
-def test_nobody_at_all_is_an_error_that_says_what_to_do() -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        who({})
-    assert "--as" in caught.value.hint
 
 
 @pytest.mark.parametrize(
