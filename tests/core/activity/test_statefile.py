@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -39,13 +38,6 @@ def read(files: StateFiles, path: Path) -> FileState:
 def age(path: Path) -> None:
     moment = time.time() - LONG_AGO
     os.utime(path, (moment, moment))
-
-
-def test_what_a_file_says_and_when_it_was_written(path: Path) -> None:
-    age(path)
-    found = read(StateFiles(), path)
-    assert (found.fields, found.problem, found.last_good) == (SAID, "", False)
-    assert abs(found.changed_ms / 1000 - time.time() + LONG_AGO) < 5
 
 
 @pytest.mark.parametrize("where", ["", ".claude", "tree"])
@@ -145,27 +137,3 @@ def test_other_encodings_of_json(path: Path, encoding: str) -> None:
 def test_bytes_that_are_no_text_are_no_reason_to_fail(path: Path) -> None:
     path.write_bytes('{"task": "Grüße"}'.encode("latin-1"))
     assert read(StateFiles(), path).fields == {"task": "Gr\ufffd\ufffde"}
-
-
-def test_a_file_that_is_taken_away_and_put_back_is_waited_for(path: Path) -> None:
-    files = StateFiles()
-    read(files, path)
-    path.unlink()
-    back = threading.Timer(0.001, path.write_text, ['{"n": 4}'])
-    back.start()
-    found = read(files, path)
-    back.join()
-    assert found.fields in ({"n": 4}, None)
-    assert read(files, path).fields == {"n": 4}
-
-
-def test_what_is_kept_has_a_limit(tmp_path: Path) -> None:
-    files = StateFiles()
-    paths = [tmp_path / f"{number}.json" for number in range(40)]
-    for one in paths:
-        one.write_text(json.dumps({"task": "x" * (MAX_BYTES // 2)}))
-        assert files.read(str(one), str(tmp_path)).fields
-    for one in paths:
-        one.write_text("{")
-    found = [files.read(str(one), str(tmp_path)).last_good for one in paths]
-    assert found == [False] * 9 + [True] * 31
