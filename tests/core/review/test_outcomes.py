@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id
-from wc_core.base.errors import InvalidInputError
 from wc_core.base.names import parse
-from wc_core.edits.review import outcomes
 from wc_core.ledger.threads.folding import fold
 from wc_core.ledger.threads.model import (
     APPROVED,
@@ -19,7 +17,6 @@ from wc_core.ledger.threads.model import (
     IN_REVIEW,
     NO_REVIEW,
     OPEN,
-    OUTCOMES,
     Ball,
     Pass,
     Review,
@@ -88,42 +85,6 @@ def test_an_outcome_decides_who_is_next(
     assert outcome == APPROVED or not decided.notes
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_who_does_not_have_the_ball_ends_no_review(outcome: str) -> None:
-    outsider = parse("Cursor (sam)")
-    move = decide(SUBMITTED, draft("say", outcome), outsider, Settings())
-    assert (move.ball, move.status) == (None, None)
-    assert "stays with" in move.notes[0]
-
-
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_an_outcome_is_the_decision_of_a_critic(outcome: str) -> None:
-    written = outcomes.as_review(draft("done", outcome))
-    assert (written.type, written.role) == ("Decision", "critic")
-    written = outcomes.as_review(draft("done", outcome, role="pm", type="Decision"))
-    assert (written.type, written.role) == ("Decision", "pm")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (draft("ack", APPROVED), "ack takes no outcome"),
-        (draft("handoff", APPROVED), "handoff takes no outcome"),
-        (draft("done", APPROVED, type="Plan"), "not a Plan"),
-        (draft("say", APPROVED, kind="note"), "kind note moves no ball"),
-        (draft("done", CHANGES_REQUESTED, status=CLOSED), "changes requested"),
-    ],
-)
-def test_what_contradicts_an_outcome_is_refused(wrong: Draft, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=words):
-        outcomes.as_review(wrong)
-
-
-def test_without_an_outcome_a_draft_is_as_it_was() -> None:
-    plain = Draft("t", "ack", "title", type="Plan", kind="note")
-    assert outcomes.as_review(plain) == plain
-
-
 # --- what a thread keeps ------------------------------------------------------
 
 ME, YOU, _ = AGENTS
@@ -174,10 +135,3 @@ def test_a_retracted_outcome_is_none() -> None:
     retract = {"action": "retract", "supersedes": entry_id(0), "ball": None}
     assert folded(APPROVED, retract | {"agent": ME}).review == NO_REVIEW
     assert folded(APPROVED, retract | {"agent": YOU}).review.outcome == APPROVED
-
-
-def test_too_many_rounds_are_as_many_as_the_ball_may_bounce() -> None:
-    state = folded(CHANGES_REQUESTED, CHANGES_REQUESTED)
-    assert outcomes.has_too_many_rounds(state, Settings(bounces=2))
-    assert not outcomes.has_too_many_rounds(state, Settings(bounces=3))
-    assert "2 times between" in outcomes.rounds_text(state)

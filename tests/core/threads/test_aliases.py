@@ -56,57 +56,6 @@ class Store:
         return self.reader.snapshot(topic).name
 
 
-INDEXED = pytest.mark.parametrize("indexed", [False, True])
-
-
-@INDEXED
-def test_every_name_of_a_thread_means_it(store: Store, *, indexed: bool) -> None:
-    store.thread("login", "sign-in", "認証")
-    store.thread("other")
-    if indexed:
-        store.index()
-    for name in ("login", "sign-in", "Sign-In", " 認証 "):
-        assert store.reader.find(name) == "login"
-    assert store.name("login") == "認証"
-    assert store.name("other") == "other"
-    with pytest.raises(NotFoundError):
-        store.reader.find("nothing")
-
-
-@INDEXED
-def test_a_topic_means_the_thread_that_is_stored_under_it(
-    store: Store, *, indexed: bool
-) -> None:
-    store.thread("a", "b", "c")
-    store.thread("c")
-    if indexed:
-        store.index()
-    assert store.reader.find("c") == "c"
-    assert store.name("a") == "b"
-    assert store.reader.find("b") == "a"
-    store.thread("b")
-    assert store.name("a") == "a"
-
-
-def test_of_two_threads_with_one_name_the_lesser_topic_has_it(store: Store) -> None:
-    store.thread("a", "x")
-    store.thread("b", "y", "x")
-    for indexed in (False, True):
-        if indexed:
-            store.index()
-        assert store.reader.find("x") == "a"
-    assert (store.name("a"), store.name("b")) == ("x", "y")
-
-
-@INDEXED
-def test_a_thread_may_get_its_first_name_back(store: Store, *, indexed: bool) -> None:
-    store.thread("a", "b", "a")
-    if indexed:
-        store.index()
-    assert store.name("a") == "a"
-    assert store.reader.find("b") == "a"
-
-
 def test_an_index_that_is_wrong_is_not_believed(store: Store) -> None:
     store.thread("a", "x")
     store.thread("b")
@@ -140,11 +89,3 @@ def test_something_in_the_place_of_the_index_costs_nothing_but_time(
     Path(store.layout.local, "names").write_text("no folder")
     assert store.reader.find("x", trusting=True) == "a"
     assert store.name("a") == "x"
-
-
-def test_later_names_are_suggested_too(store: Store) -> None:
-    store.thread("login", "sign-in")
-    store.index()
-    with pytest.raises(NotFoundError, match="no thread") as caught:
-        store.reader.find("sing-in")
-    assert "Did you mean: sign-in?" in caught.value.hint

@@ -324,23 +324,6 @@ def test_the_text_of_a_line_is_as_short_and_readable_as_it_can_be() -> None:
 # --- damage, word for word ----------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "kind", "message"),
-    [
-        (b"nonsense", "garbage", "not JSON"),
-        (b"XX", "garbage", "not JSON"),
-        (b"\0 \0", "garbage", "nothing but zero bytes, as a power cut leaves them"),
-        (b"\xff", "garbage", "not UTF-8"),
-        (nested(101), "garbage", "JSON nested too deep"),
-        (b'{"a":' * 102 + b"1" + b"}" * 102, "garbage", "JSON nested too deep"),
-        (b"[]", "shape", "JSON, but not an object"),
-        (b"{}", "shape", "an object without an entry_id"),
-    ],
-)
-def test_the_words_for_a_bad_line(line: bytes, kind: str, message: str) -> None:
-    assert read_line("t", line) == (kind, message)
-
-
 def test_the_deepest_line_that_is_read() -> None:
     assert isinstance(read_line("t", nested(100)), Entry)
 
@@ -353,24 +336,8 @@ def test_the_longest_line_that_is_read() -> None:
     assert read_line("t", line + b" ") == ("long", message)
 
 
-def test_a_lone_surrogate_is_found_however_it_is_spelt() -> None:
-    for escape in (rb"\ud800", rb"\uD800"):
-        found = read_line("t", b'{"entry_id":"x","title":"' + escape + b'"}')
-        assert isinstance(found, Entry)
-        assert found.title == "?"
-
-
 def damage_of(*lines: bytes) -> tuple[Damage, ...]:
     return read_log("t", b"".join(lines), "a.jsonl").damage
-
-
-def test_the_words_for_a_last_line_without_an_end() -> None:
-    unfinished = "the last line was never finished"
-    complete = "the last line has no end; its entry is complete"
-    assert damage_of(GOOD, OTHER[:-9]) == (Damage("a.jsonl", 2, "torn", unfinished),)
-    assert damage_of(GOOD, OTHER[:-1]) == (
-        Damage("a.jsonl", 2, "torn", complete, lost=False),
-    )
 
 
 def test_the_words_for_a_field_of_another_shape() -> None:
@@ -400,16 +367,6 @@ def test_a_field_of_another_shape_changes_nothing(name: str, value: Any) -> None
 def test_a_log_says_whether_its_lines_are_in_order() -> None:
     assert read_log("t", GOOD + OTHER).ordered is True
     assert read_log("t", OTHER + GOOD).ordered is False
-
-
-def test_damage_comes_by_line_and_then_as_it_was_found() -> None:
-    odd = to_line(entry(1, title="", extra={"status": 5}), 0)
-    field, differs, garbage = damage_of(odd, GOOD, b"x\n")
-    assert (field.line, field.kind) == (1, "field")
-    message = f"entry {entry_id(1)} exists in two versions"
-    kinds = (differs, garbage)
-    assert differs == Damage("a.jsonl", differs.line, "differs", message, lost=False)
-    assert [one.line for one in kinds] == sorted(one.line for one in kinds)
 
 
 def test_of_equal_versions_the_choice_does_not_depend_on_the_order_of_keys() -> None:
@@ -446,8 +403,3 @@ def test_lines_are_sorted_into_good_and_bad(
 ) -> None:
     parted = codec.partition_lines("t", b"".join(lines))
     assert parted == (b"".join(good), b"".join(bad))
-
-
-def test_the_lines_of_entries_are_found_by_their_ids() -> None:
-    data = b"garbage\n" + POOR + GOOD + b" \n" + OTHER[:-1]
-    assert codec.lines_by_id("t", data) == {entry_id(1): GOOD, entry_id(2): OTHER}

@@ -3,7 +3,7 @@ gates, reviews; and which ids a wrong clock dated before what their authors had 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,16 +13,11 @@ from wc_core.ledger.threads.boxes import with_ticks
 from wc_core.ledger.threads.gates import Gate
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
-    NO_REVIEW,
     Ball,
     Entry,
     Item,
-    Link,
-    OpenQuestion,
-    Review,
     State,
 )
-from wc_core.ledger.threads.revisions import AMEND, RETRACT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,66 +28,6 @@ PAT, CODEX, ZED = "Pat", "Codex (Pat)", "Zed (Pat)"
 def after(*entries: Entry) -> State:
     """The state after entries that follow one another."""
     return folding.fold("login", entries)
-
-
-def asked(step: int = 1, **fields: Any) -> Entry:
-    return entry(step, PAT, title="Which?", asks=CODEX, **fields)
-
-
-def question(title: str = "Which?") -> OpenQuestion:
-    return OpenQuestion(asked().id, PAT, CODEX, title)
-
-
-def test_a_question_is_open_until_it_is_answered() -> None:
-    assert after(asked()).questions == (question(),)
-    answer = entry(2, CODEX, answers=asked().id)
-    assert after(asked(), answer).questions == ()
-    other = entry(2, CODEX, answers=entry(9).id)
-    assert after(asked(), other).questions == (question(),)
-
-
-@pytest.mark.parametrize(
-    ("author", "action", "left"),
-    [
-        (PAT, RETRACT, ()),
-        (CODEX, RETRACT, (question(),)),
-        (PAT, AMEND, (question("Which one?"),)),
-        (CODEX, AMEND, (question(),)),
-        (PAT, "say", (question(),)),
-    ],
-)
-def test_a_question_is_corrected_by_its_author(
-    author: str, action: str, left: tuple[OpenQuestion, ...]
-) -> None:
-    begun = entry(0)
-    correction = entry(
-        2, author, action=action, supersedes=asked().id, title="Which one?"
-    )
-    assert after(begun, asked(), correction).questions == left
-    elsewhere = correction._replace(supersedes=begun.id)
-    assert after(begun, asked(), elsewhere).questions == (question(),)
-
-
-def test_of_two_questions_the_answered_one_is_closed() -> None:
-    second = asked(2)
-    state = after(asked(), second, entry(3, CODEX, answers=asked().id))
-    assert [one.id for one in state.questions] == [second.id]
-
-
-def test_the_latest_name_is_the_last() -> None:
-    names = ("b", "c", "b")
-    renamed = [entry(1 + n, new_topic=name) for n, name in enumerate(names)]
-    assert after(entry(0), *renamed).names == ("c", "b")
-
-
-def test_links_are_made_by_the_first_entry_and_removed_by_kind_and_topic() -> None:
-    to_a, to_b = Link("blocked-by", "a"), Link("blocked-by", "b")
-    first = entry(1, links_added=(to_a, to_b))
-    again = entry(2, links_added=(to_a,))
-    made = (to_a._replace(id=first.id), to_b._replace(id=first.id))
-    assert after(first, again).links == made
-    removed = entry(3, links_removed=(to_a,))
-    assert after(first, again, removed).links == made[1:]
 
 
 def test_items_have_the_id_of_their_entry_and_their_position() -> None:
@@ -167,36 +102,6 @@ def test_items_of_an_older_version_follow_the_text() -> None:
     assert with_ticks("", state.items[1:]) == "- [ ] two\n- [x] three"
 
 
-def reviewed(*, ball: str | None = CODEX) -> list[Entry]:
-    """A thread whose work was approved by Pat."""
-    return [
-        entry(0, PAT, ball=Ball(ball)),
-        entry(1, PAT, outcome="approved"),
-    ]
-
-
-def test_a_review_is_about_the_holders_work() -> None:
-    begun, approval = reviewed()
-    assert after(begun, approval).review == Review("approved", PAT, CODEX, approval.id)
-    begun, approval = reviewed(ball=None)
-    assert after(begun, approval).review == Review("approved", PAT, "", approval.id)
-
-
-@pytest.mark.parametrize(
-    ("author", "action", "is_gone"),
-    [(PAT, RETRACT, True), (CODEX, RETRACT, False), (PAT, AMEND, False)],
-)
-def test_a_review_that_its_author_retracts_is_gone(
-    author: str, action: str, *, is_gone: bool
-) -> None:
-    begun, approval = reviewed()
-    correction = entry(2, author, action=action, supersedes=approval.id, title="x")
-    kept = after(begun, approval).review
-    assert after(begun, approval, correction).review == (NO_REVIEW if is_gone else kept)
-    elsewhere = correction._replace(supersedes=begun.id)
-    assert after(begun, approval, elsewhere).review == kept
-
-
 LANDED = Landing("main", "b", "t", "c")
 FAILED = Landing("main", "b", "t", "", "conflict")
 
@@ -244,23 +149,6 @@ def test_another_form_of_a_landing_is_kept_as_it_is(fields: object) -> None:
     assert read is not None
     assert read.landing == NO_LANDING
     assert entryfields.to_fields(read)["landing"] == fields
-
-
-def test_the_next_review_begins_with_the_status() -> None:
-    begun, approval = reviewed()
-    again = after(begun, approval, entry(2, PAT, status="IN_REVIEW"))
-    assert again.review == Review("", PAT, CODEX, approval.id)
-    other = after(begun, approval, entry(2, PAT, status="BLOCKED"))
-    assert other.review.outcome == "approved"
-    closed = after(begun, approval, entry(2, PAT, status="CLOSED"))
-    assert closed.review.outcome == "approved"
-    reopened = after(
-        begun,
-        approval,
-        entry(2, PAT, status="CLOSED"),
-        entry(3, PAT, status="OPEN"),
-    )
-    assert reopened.review == NO_REVIEW
 
 
 def ids_of(entries: Sequence[Entry]) -> list[str]:

@@ -19,7 +19,7 @@ from tests.core.strategies import (
     relaxed,
 )
 from wc_core.ledger.threads import codec, folding, model
-from wc_core.ledger.threads.model import FREE, Ball, Base, Entry, State
+from wc_core.ledger.threads.model import FREE, Ball, Base, Entry
 
 PAT, CLAUDE, SAM = AGENTS
 
@@ -83,29 +83,6 @@ def test_a_thread_has_all_names_that_it_was_given(log: list[Entry]) -> None:
     assert state.name == (given_names[-1] if given_names else "t")
 
 
-@pytest.mark.parametrize(
-    ("action", "author", "step", "title"),
-    [
-        ("amend", PAT, 0, "new title"),
-        ("amend", "codex ( Pat )", 0, "new title"),
-        ("amend", CLAUDE, 0, "title 0"),
-        ("amend", "", 0, "title 0"),
-        ("amend", PAT, 1, "title 0"),
-        ("retract", PAT, 0, "(retracted)"),
-        ("retract", CLAUDE, 0, "title 0"),
-        ("say", PAT, 0, "title 0"),
-    ],
-)
-def test_a_correction_of_the_first_entry_changes_the_title(
-    action: str, author: str, step: int, title: str
-) -> None:
-    correction = entry(
-        5, author, action=action, supersedes=entry_id(step), title="new title"
-    )
-    log = chain(entry(0, PAT), entry(1, PAT), correction)
-    assert folding.fold("t", log).title == title
-
-
 def test_the_asker_opened_the_thread_or_reopened_it() -> None:
     log = chain(
         entry(1, PAT, ball=Ball(CLAUDE)),
@@ -116,16 +93,6 @@ def test_the_asker_opened_the_thread_or_reopened_it() -> None:
     )
     askers = [folding.fold("t", log[:end]).asker for end in range(1, 6)]
     assert askers == [PAT, PAT, PAT, SAM, SAM]
-
-
-def test_tags_come_and_go() -> None:
-    log = chain(
-        entry(1, tags_added=("urgent", "api")),
-        entry(2, tags_removed=("urgent", "never")),
-        entry(3, tags_added=("urgent",), tags_removed=("urgent",)),
-    )
-    tags = [folding.fold("t", log[:end]).tags for end in range(1, 4)]
-    assert tags == [("api", "urgent"), ("api",), ("api", "urgent")]
 
 
 @pytest.mark.parametrize(
@@ -232,14 +199,6 @@ def test_new_entries_of_a_forked_log_follow_its_parents(
     assert state.new_for(author.__eq__) == len(naive_new(author, log, ()))
 
 
-def test_everything_is_new_for_someone_who_never_wrote() -> None:
-    state = folding.fold("t", chain(entry(1), entry(2, CLAUDE)))
-    assert state.new_for("nobody".__eq__) == 2
-    assert state.new_for(PAT.__eq__) == 1
-    assert state.new_for(CLAUDE.__eq__) == 0
-    assert model.new_count(state, "nobody".__eq__, 5) == 0
-
-
 def test_two_spellings_of_one_participant_are_one() -> None:
     log = chain(entry(0, "Claude (pat)"), entry(1), entry(2, CLAUDE), entry(3))
     me = {"Claude (pat)", CLAUDE}.__contains__
@@ -256,20 +215,6 @@ def test_what_an_earlier_entry_of_mine_had_seen_is_new_after_another_root() -> N
     root = entry(2, PAT)._replace(parents=())
     log = [theirs, mine, root]
     assert [one.id for one in model.new_entries(PAT.__eq__, log)] == [theirs.id]
-
-
-@pytest.mark.parametrize(
-    ("status", "holder", "text"),
-    [
-        (model.CLOSED, PAT, "\N{EN DASH}"),
-        (model.OPEN, PAT, PAT),
-        (model.OPEN, None, "anyone"),
-    ],
-)
-def test_a_closed_thread_shows_no_ball(
-    status: str, holder: str | None, text: str
-) -> None:
-    assert model.ball_text(status, holder) == text
 
 
 # --- forks -------------------------------------------------------------------
@@ -354,11 +299,6 @@ def test_a_log_starts_from_its_base_or_a_foreign_meta(
 ) -> None:
     state = folding.fold("t", log, META)
     assert (state.title, state.status, state.ball, state.summary) == expected
-
-
-def test_a_log_without_anything_is_open_and_free() -> None:
-    assert folding.fold("t", []) == State("t")
-    assert State("t").new_for(PAT.__eq__) == 0
 
 
 # --- who passed the ball -----------------------------------------------------

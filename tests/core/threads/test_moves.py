@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from tests.core.strategies import entry_id
-from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.errors import ConflictError
 from wc_core.base.names import SPELLINGS, Directory, parse
-from wc_core.ledger.threads.counterparts import counterpart, distinct
+from wc_core.ledger.threads.counterparts import counterpart
 from wc_core.ledger.threads.model import (
-    CHANGES_REQUESTED,
     CLOSED,
     FREE,
     OPEN,
@@ -20,7 +19,6 @@ from wc_core.ledger.threads.model import (
     Participant,
     Pass,
     State,
-    holder_text,
 )
 from wc_core.ledger.threads.moves import Move, bounce_note, decide, unknown_parts
 from wc_core.ledger.threads.proposals import Draft
@@ -92,14 +90,6 @@ def test_who_begins_a_thread_holds_it_unless_it_goes_to_another(
     assert move(NOTHING, "new", **fields) == Move(ball, status)
 
 
-def test_a_thread_is_begun_once() -> None:
-    error = refusal(FREE_BALL, "new")
-    # A page without entries is a thread, too.
-    assert refusal(FREE_BALL._replace(entry_count=0), "new").message == error.message
-    assert "'T'" in error.message
-    assert "wc say t" in error.hint
-
-
 # --- move --------------------------------------------------------------------
 
 
@@ -151,19 +141,6 @@ def test_a_ball_that_can_go_to_no_one_stays(
     assert move(alone, "say", configured) == Move(Ball("Zed (pat)"), None)
 
 
-def test_without_enforcement_the_ball_of_someone_else_is_not_freed() -> None:
-    state = THEIRS._replace(passes=(), participants=(Participant(ME, 0),))
-    assert move(state, "say", OFF) == Move(None, None)
-
-
-def test_the_first_entry_of_a_thread_opens_it() -> None:
-    rules = Settings(counterparts={"codex": ("Zed",)})
-    for action in ("new", "say"):
-        assert move(NOTHING, action, rules) == Move(Ball(ME), OPEN)
-        assert move(NOTHING, action, to=OTHER) == Move(AT_OTHER, OPEN)
-        assert move(NOTHING, action, status="BLOCKED") == Move(Ball(ME), "BLOCKED")
-
-
 def test_a_ball_of_someone_else_stays_and_the_author_is_told_how_to_take_it() -> None:
     for to in ("", "me"):
         done = move(THEIRS, "say", to=to, status="IN_REVIEW")
@@ -181,25 +158,6 @@ def test_whom_a_ball_did_not_go_to_is_named_with_the_way_on() -> None:
         assert command == ["handoff", "t", "--to", to, "--reason", "…"]
 
 
-def test_without_enforcement_anyone_passes_it_on() -> None:
-    assert move(THEIRS, "say", OFF, to=THIRD) == Move(Ball(THIRD), None)
-
-
-@pytest.mark.parametrize("fields", [{}, {"to": THIRD}])
-def test_with_refusal_only_the_holder_says(fields: dict[str, Any]) -> None:
-    error = refusal(THEIRS, "say", REFUSE, **fields)
-    assert OTHER in error.message
-    assert "wc ack t" in error.hint
-    assert "wc take t --reason" in error.hint
-
-
-def test_closing_frees_the_ball_whoever_held_it() -> None:
-    for state in (FREE_BALL, MINE, THEIRS):
-        fields: dict[str, Any] = {"status": "CLOSED", "reason": "merged"}
-        assert move(state, "say", **fields) == Move(FREE, CLOSED)
-        assert move(state, "say", **fields, to=THIRD) == Move(FREE, CLOSED)
-
-
 def test_a_closed_thread_is_reopened_on_purpose_and_held_by_who_does() -> None:
     for state in (OVER, OVER_BUT_HELD):
         error = refusal(state, "say", status="OPEN")
@@ -210,17 +168,6 @@ def test_a_closed_thread_is_reopened_on_purpose_and_held_by_who_does() -> None:
         passed = move(state, "say", **fields, to=THIRD, status="BLOCKED")
         assert passed == Move(Ball(THIRD), "BLOCKED")
         assert move(state, "say", **fields, status="CLOSED") == Move(FREE, CLOSED)
-
-
-# --- ack ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
-@pytest.mark.parametrize("state", [FREE_BALL, MINE, THEIRS, OVER, OVER_BUT_HELD])
-def test_a_remark_is_always_allowed_and_never_moves_the_ball(
-    state: State, rules: Settings
-) -> None:
-    assert move(state, "ack", rules) == Move()
 
 
 # --- handoff -----------------------------------------------------------------
@@ -274,21 +221,6 @@ def test_a_ball_is_not_handed_on(
 
 
 @pytest.mark.parametrize(
-    ("state", "fields"),
-    [
-        (FREE_BALL, {}),
-        (MINE_BY_MATCH, {}),
-        (THEIRS, {"reason": "stuck for two days"}),
-    ],
-)
-@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
-def test_a_ball_that_is_free_or_stuck_is_taken(
-    state: State, fields: dict[str, Any], rules: Settings
-) -> None:
-    assert move(state, "take", rules, **fields) == Move(Ball(ME))
-
-
-@pytest.mark.parametrize(
     ("state", "fields", "hint"),
     [
         (THEIRS, {}, "wc take t --reason"),
@@ -303,18 +235,6 @@ def test_a_ball_is_not_taken(state: State, fields: dict[str, Any], hint: str) ->
 
 
 # --- set-status --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("state", [FREE_BALL, MINE, THEIRS])
-def test_only_closing_moves_the_ball(state: State) -> None:
-    assert move(state, "set_status", status="IN_REVIEW") == Move(None, "IN_REVIEW")
-    closed = move(state, "set_status", status="CLOSED", reason="merged")
-    assert closed == Move(FREE, CLOSED)
-
-
-def test_a_status_is_one_that_changes_something() -> None:
-    assert refusal(THEIRS, "set_status", status="OPEN").hint == "Nothing was written."
-    assert move(OVER, "set_status", status="OPEN") == Move(None, "OPEN")
 
 
 def test_set_status_passes_the_ball_as_say_does() -> None:
@@ -372,19 +292,6 @@ def test_any_write_can_be_conditional(
         assert holds or "wc read t" in error.hint
 
 
-def test_what_a_condition_found_is_reported() -> None:
-    for condition, message in (
-        ("me", f"{OTHER} has the ball of t, not you."),
-        ("Cursor", f"{OTHER} has the ball of t, not Cursor."),
-        ("anyone", f"The ball of t is not free: {OTHER} has it."),
-    ):
-        assert refusal(THEIRS, "say", if_ball=condition).message == message
-    assert "free" in refusal(FREE_BALL, "say", if_ball="me").message
-    message = refusal(MINE, "say", if_last="x").message
-    assert "its last entry is 2, not x." in message
-    assert "none" in refusal(NOTHING, "say", if_last="x").message
-
-
 REFUSALS = [
     (FREE_BALL, "new", {}, "There is already a thread t: 'T'."),
     (OVER, "say", {}, "t is closed."),
@@ -413,13 +320,6 @@ def test_a_refusal_says_why(
     state: State, action: str, fields: dict[str, Any], message: str
 ) -> None:
     assert refusal(state, action, REFUSE, **fields).message == message
-
-
-def test_a_status_has_to_be_named() -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        move(THEIRS, "set_status")
-    assert caught.value.message == "No status was given."
-    assert caught.value.hint == "Name one, such as IN_REVIEW."
 
 
 # --- the counterpart ---------------------------------------------------------
@@ -592,11 +492,6 @@ def test_a_ball_that_passes_by_who_asked_for_it_is_noticed() -> None:
     assert note == "Pat asked for this; when it is done: wc done t"
 
 
-def test_changes_that_are_requested_go_to_who_passed_the_ball() -> None:
-    requested = move(ASKED, "done", outcome=CHANGES_REQUESTED)
-    assert requested == Move(Ball(OTHER))
-
-
 def test_a_ball_that_was_taken_goes_back_to_whom_it_was_taken_from() -> None:
     passes = (Pass(PAT, OTHER), Pass(OTHER, PAT), Pass(PAT, ME))
     taken = ASKED._replace(ball=PAT, passes=passes)
@@ -646,11 +541,6 @@ def test_a_ball_that_bounces_is_noticed_once() -> None:
     assert "wc handoff t --to NAME" in note
     longer = ASKED._replace(bounces=3, passes=(*ASKED.passes, Pass(THIRD, ME)))
     assert f"between {ME} and {THIRD};" in bounce_note(longer, settings)
-
-
-def test_participants_are_counted_once() -> None:
-    people = ["Pat", "pat", "Codex", "codex@fix (pat)", ME, "Codex (sam)", ""]
-    assert distinct(people, Directory()) == ["pat", ME, "Codex (sam)"]
 
 
 # --- who may do what: every command, every role, every policy ----------------
@@ -731,11 +621,6 @@ def test_nobody_reopens_a_thread_round_its_holder(
         assert move(held, action, rules, author, **fields, reason="it is back").status
     for author in (ME, PAT):
         assert move(held, action, rules, author, **fields).status == OPEN
-
-
-def test_a_free_ball_is_for_anyone() -> None:
-    assert holder_text(None) == "anyone"
-    assert holder_text(OTHER) == OTHER
 
 
 # --- names nobody has --------------------------------------------------------

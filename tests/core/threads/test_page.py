@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from tests import amounts
 from wc_core.base import ulid
 from wc_core.ledger.threads import (
-    codec,
     entryfields,
     folding,
     jsontext,
@@ -213,45 +211,6 @@ class TestThereAndBack:
     def test_body(self, body: str) -> None:
         there_and_back(entry(body), entry(body, id=LATER))
 
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            {"title": "two\nlines"},
-            {"title": " padded "},
-            {"title": ""},
-            {"agent": "a\r\n---\nEntry: Boss"},
-            {"agent": ""},
-            {"at": "yesterday"},
-            {"at": ""},
-            {"at": "2025-10-07 00:27:54+02:00"},
-            {"role": "pm\nType: Decision"},
-            {"type": ""},
-            {"id": "one -->\n two"},
-            {"id": f"{ID}-Codex-fix--login"},
-            {"id": " "},
-            {"ball": Ball(None), "status": "CLOSED", "action": "set_status"},
-            {"parents": ()},
-            {"parents": (ID, LATER)},
-            {"base": Base("t", "OPEN", None, "s")},
-            {"pr_refs": (18, 37), "file_refs": ("a--b",), "summary": "s"},
-            {"extra": {"mood": {"deep": ["--", None]}, "summary": [], "role": 5}},
-            {"at": "", "extra": {"timestamp": 5, "action": None}},
-            {"extra": {"closed": True, "version": 9}},
-        ],
-        ids=repr,
-    )
-    def test_fields(self, fields: dict[str, Any]) -> None:
-        there_and_back(entry(**fields))
-
-    def test_fork(self) -> None:
-        wanted = (
-            entry(parents=()),
-            entry(id=ulid.encode(ulid.decode(ID) + 1), parents=(ID,)),
-            entry(id=ulid.encode(ulid.decode(ID) + 2), parents=(ID,)),
-        )
-        found = there_and_back(*wanted)
-        assert folding.fold("fix-login", found.entries).forked
-
 
 def test_the_visible_file() -> None:
     first = entry("First.\n\n---\n\nMore.", action="new", ball=Ball(None), parents=())
@@ -335,25 +294,6 @@ Files: not a header
     there_and_back(about, entry("", id=LATER))
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"file_refs": ("a, b.py",)},
-        {"file_refs": ("",)},
-        {"file_refs": ("", "")},
-        {"file_refs": (" a ",)},
-        {"file_refs": ("a\nb",)},
-        {"pr_refs": (0,)},
-        {"pr_refs": (-1, 10**40)},
-        {"commit_refs": ("--", "\x1b")},
-        {"summary": " two\nlines -->"},
-        {"summary": "---\nEntry: Boss"},
-    ],
-)
-def test_references_without_a_visible_form(fields: dict[str, Any]) -> None:
-    there_and_back(entry(**fields), entry("Summary: x", id=LATER))
-
-
 def test_the_kind_of_an_entry_is_visible() -> None:
     question = entry(kind="question", severity="low", asks="Alex", body="Kind: x")
     text = page(question, entry("", id=LATER, answers=ID)).decode()
@@ -361,12 +301,6 @@ def test_the_kind_of_an_entry_is_visible() -> None:
     assert f"\nAnswers: {ID}\n" in text
     assert '<!-- wc {"version":3,"title":"T"} -->' in text
     there_and_back(question, entry("", id=LATER, answers=ID))
-
-
-@pytest.mark.parametrize("field", ["kind", "severity", "asks", "answers"])
-@pytest.mark.parametrize("text", [" a ", "a\nb", "-->", "\x1b", "Kind: x"])
-def test_kinds_without_a_visible_form(field: str, text: str) -> None:
-    there_and_back(entry(**{field: text}), entry("Kind: x", id=LATER))
 
 
 def test_a_page_of_version_1_keeps_what_it_is_about_in_a_comment() -> None:
@@ -439,15 +373,6 @@ def test_old_thread() -> None:
               title="One: two"),
         entry("ack", id="", agent="Team (agent)", title="Ack"),
     ]  # fmt: skip
-
-
-def test_old_thread_with_ids_and_roles() -> None:
-    data = old(
-        f"Claude Code (pat) {AT}\nRole: scribe\nType: Note\nTitle: T\n\nbody\n\n"
-        f"<!-- Entry-ID: {ID} -->\n"
-    )
-    wanted = entry("body", agent="Claude Code (pat)", role="scribe")
-    assert parse("fix-login", data).entries == (wanted,)
 
 
 @pytest.mark.parametrize(
@@ -655,43 +580,6 @@ def real(pattern: str) -> list[Path]:
     if not SHARED.is_dir():
         pytest.skip(f"NOT TESTED on real threads: there is no {SHARED}")
     return sorted(SHARED.glob(pattern))
-
-
-def test_real_old_threads() -> None:
-    for path in real("old-markdown/*.md"):
-        data = path.read_bytes()
-        found = parse(path.stem, data, str(path))
-        assert found.damage == ()
-        assert len(found.entries) == len(re.findall(rb"(?m)^Entry: ", data))
-        assert list(found.entries) == folding.in_order(found.entries)
-        state = folding.fold(path.stem, found.entries, found.base)
-        again = parse(path.stem, render(state, found.entries))
-        assert again[:3] == (found.entries, (), found.base)
-
-
-def test_real_threads_say_what_their_logs_say(tmp_path: Path) -> None:
-    [bundle] = real("*.bundle")
-    git = ["git", "clone", "--quiet", "--branch", "sample", str(bundle), "store"]
-    subprocess.run(git, cwd=tmp_path, check=True)
-    pages = sorted((tmp_path / "store/threads").glob("*.md"))
-    assert pages
-    for path in pages:
-        folder = tmp_path / "store/graph/baseline/threads" / path.stem
-        log = codec.read_log(path.stem, (folder / "entries.jsonl").read_bytes())
-        meta = json.loads((folder / "meta.json").read_bytes())
-        found = parse(path.stem, path.read_bytes(), str(path))
-        assert found.damage == ()
-        assert found.base == Base(meta["title"], meta["status"], meta["ball"])
-        assert list(map(visible, found.entries)) == list(map(visible, log.entries))
-        state = folding.fold(path.stem, log.entries, found.base)
-        again = parse(path.stem, render(state, log.entries))
-        assert again[:3] == (log.entries, (), found.base)
-
-
-def visible(one: Entry) -> Entry:
-    return Entry(
-        one.id, one.topic, one.agent, one.at, one.title, one.body, one.role, one.type
-    )
 
 
 @given(

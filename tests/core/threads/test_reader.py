@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from tests.core.strategies import (
 )
 from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.base.names import near_names
-from wc_core.ledger.threads import codec, folding, model
+from wc_core.ledger.threads import codec, folding
 from wc_core.ledger.threads.model import Base, State
 from wc_core.ledger.threads.projections import VERSION, render_meta
 from wc_core.ledger.threads.reader import StoreReader
@@ -30,7 +29,6 @@ from wc_core.ledger.threads.snapshot import Cursor
 PAT, CLAUDE, _ = AGENTS
 LOG = chain(entry(1, status="IN_REVIEW"), entry(2, CLAUDE))
 STATE = folding.fold("t", LOG)
-SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 class Store:
@@ -55,25 +53,6 @@ def store(tmp_path: Path) -> Store:
     write_thread(root, "t", LOG, meta=True)
     (root / "threads").mkdir()
     return Store(root)
-
-
-def test_a_store_that_is_not_there_reads_as_empty(tmp_path: Path) -> None:
-    reader = StoreReader(f"{tmp_path}/nowhere")
-    assert reader.topics() == []
-    assert not reader.has("t")
-    with pytest.raises(NotFoundError):
-        reader.snapshot("t")
-
-
-def test_a_thread_is_its_entries_and_their_fold(store: Store) -> None:
-    thread = store.reader.thread("t")
-    assert thread.entries == tuple(LOG)
-    assert thread.state == STATE
-    assert thread.damage == ()
-    assert thread.log.size == thread.snapshot.log_size == len(thread.data)
-    assert thread.snapshot.topic == "t"
-    assert store.reader.has("t")
-    assert store.reader.topics() == ["t"]
 
 
 # --- fresh or not ------------------------------------------------------------
@@ -217,14 +196,6 @@ def test_a_foreign_meta_is_where_a_foreign_log_starts(tmp_path: Path) -> None:
         log.write(codec.to_line(ours, 2))
     store.meta.unlink()
     assert store.state()[1:4] == ("T", "IN_REVIEW", PAT)
-
-
-def test_damage_of_a_log_names_file_and_line(store: Store) -> None:
-    with store.log.open("ab") as log:
-        log.write(b"garbage\n")
-    (damage,) = store.reader.thread("t").damage
-    assert damage[:3] == ("graph/baseline/threads/t/entries.jsonl", 3, "garbage")
-    assert store.reader.snapshot("t").damage == (damage,)
 
 
 # --- what is not a log -------------------------------------------------------
@@ -390,104 +361,7 @@ def test_what_is_not_a_topic_is_refused(store: Store, topic: str) -> None:
             call(topic)
 
 
-# --- threads of the markdown age ---------------------------------------------
-
-PAGE = """# t — Thread
-Status: in review
-Ball: Codex
-Topic: t
-Created: 2025-01-01T00:00:00Z
-
----
-Entry: Claude (pat) 2025-01-01T00:00:00Z
-Role: planner
-Type: Note
-Title: First
-
-Body.
-"""
-
-
-def test_an_old_thread_of_markdown_alone_is_read_as_it_is(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.page.parent.mkdir()
-    store.page.write_text(PAGE)
-    assert store.reader.topics() == ["t"]
-    assert store.reader.has("t")
-    thread = store.reader.thread("t")
-    assert [(one.title, one.body) for one in thread.entries] == [("First", "Body.")]
-    assert thread.state[2:4] == ("IN_REVIEW", "Codex")
-    assert thread.damage == ()
-    assert store.reader.snapshot("t") == thread.snapshot
-    assert thread.snapshot.log_size == -1
-    assert store.reader.log_bytes("t") is None
-
-
-def test_a_page_of_ours_without_its_log_is_shown_and_reported_as_damage(
-    store: Store,
-) -> None:
-    from wc_core.ledger.threads.pages import page as markdown
-
-    store.page.write_bytes(markdown.render(STATE, LOG))
-    store.log.unlink()
-    thread = store.reader.thread("t")
-    assert thread.entries == tuple(LOG)
-    assert [one.kind for one in thread.damage] == ["missing"]
-
-
-real_data = pytest.mark.skipif(not SHARED.is_dir(), reason="no real data here")
-
-
-@real_data
-def test_every_real_thread_is_read_whole(tmp_path: Path) -> None:
-    bundle = SHARED / "real-threads.bundle"
-    subprocess.run(
-        ["git", "clone", "-q", "-b", "sample", bundle, tmp_path / "s"], check=True
-    )
-    reader = StoreReader(str(tmp_path / "s"))
-    topics = reader.topics()
-    assert len(topics) == 26
-    for topic in topics:
-        thread = reader.thread(topic)
-        assert thread.damage == ()
-        fields = json.loads(Path(reader.layout.meta(topic)).read_bytes())
-        assert thread.state.entry_count == fields["entry_count"]
-        assert thread.state.title == fields["title"]
-        assert thread.state.ball == fields["ball"]
-        assert not thread.state.forked
-        lines = Path(reader.layout.log(topic)).read_bytes().splitlines()
-        for index, (line, one) in enumerate(zip(lines, thread.entries, strict=True)):
-            assert json.loads(codec.to_line(one, index)) == json.loads(line)
-
-
-@real_data
-def test_every_real_page_is_read_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "threads").mkdir()
-    for page in (SHARED / "old-markdown").iterdir():
-        (tmp_path / "threads" / page.name).write_bytes(page.read_bytes())
-    reader = StoreReader(str(tmp_path))
-    topics = reader.topics()
-    assert len(topics) == 4
-    for topic in topics:
-        thread = reader.thread(topic)
-        assert thread.entries
-        assert thread.state.status in model.STATUSES
-        assert not any(one.lost for one in thread.damage)
-
-
 # --- near names, quick looks, cursors ----------------------------------------
-
-
-def test_a_thread_that_is_not_there_is_answered_with_near_ones(store: Store) -> None:
-    write_thread(store.root, "fix-login", LOG)
-    with pytest.raises(NotFoundError) as caught:
-        store.reader.find("fix-logni")
-    assert caught.value.near == ("fix-login",)
-    assert "fix-login" in caught.value.hint
-    for read in (store.reader.find, store.reader.thread, store.reader.snapshot):
-        with pytest.raises(NotFoundError) as caught:
-            read("quite-another")
-        assert caught.value.hint == "List them with: wc list"
 
 
 def test_near_names_ignore_case_and_spacing() -> None:
@@ -537,8 +411,3 @@ def test_a_cursor_that_cannot_be_read_means_has_not_read(
     assert store.reader.cursor("t", "me") == Cursor("me")
     assert store.reader.cursor("t", "you") == Cursor("you")
     assert store.reader.cursors("t") == {}
-
-
-def test_meta_renders_what_the_reader_reads(store: Store) -> None:
-    size = store.log.stat().st_size
-    assert store.meta.read_bytes() == render_meta(STATE, size, {})

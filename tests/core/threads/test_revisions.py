@@ -15,9 +15,7 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
-from wc_core.base.errors import ConflictError, InvalidInputError
 from wc_core.ledger.threads import folding, revisions
-from wc_core.ledger.threads.proposals import Draft
 
 if TYPE_CHECKING:
     from wc_core.ledger.threads.model import Entry
@@ -125,65 +123,3 @@ def test_no_entry_is_lost(log: list[Entry]) -> None:
 
 def _is_hidden(item: Entry, shown: list[revisions.Revision]) -> bool:
     return any(item.id in visible.corrections for visible in shown)
-
-
-# --- what a writer adds -------------------------------------------------------
-
-
-def completed(action: str, *log: Entry, by: str = PAT, **fields: str) -> Draft:
-    draft = Draft("t", action, fields.get("title", ""), fields.get("body", ""))
-    draft = draft._replace(keeps_body="body" not in fields)
-    return revisions.complete(draft, chain(*log), by)
-
-
-def refusal(action: str, *log: Entry, by: str = PAT, **fields: str) -> ConflictError:
-    with pytest.raises(ConflictError) as caught:
-        completed(action, *log, by=by, **fields)
-    return caught.value
-
-
-def test_what_is_not_given_stays() -> None:
-    log = (entry(0, body="long"), entry(1, CLAUDE), entry(2, body="b", role="critic"))
-    draft = completed("amend", *log, title="better")
-    assert (draft.title, draft.body) == ("better", "b")
-    assert (draft.supersedes, draft.role) == (entry_id(2), "critic")
-    assert completed("amend", *log, body="c")[2:4] == ("title 2", "c")
-
-
-def test_an_amendment_of_an_amended_entry_starts_from_its_latest_text() -> None:
-    draft = completed("amend", entry(0), amend(1, 0), title="better")
-    assert (draft.supersedes, draft.body) == (entry_id(0), "body 1")
-
-
-@pytest.mark.parametrize("action", ["rename", "tag", "move"])
-def test_entries_without_text_of_their_own_are_not_the_last(action: str) -> None:
-    log = (entry(0), entry(1, CLAUDE, action=action))
-    assert completed("amend", *log, title="better").supersedes == entry_id(0)
-
-
-@pytest.mark.parametrize("action", ["amend", "retract"])
-def test_only_the_author_of_the_last_entry_may(action: str) -> None:
-    log = (entry(0), entry(1, CLAUDE))
-    error = refusal(action, *log, title="better")
-    assert "#1, is by Claude Code (pat), not by you" in error.message
-    assert error.hint == "Add an entry of your own: wc say t -m '…'"
-    completed(action, *log, by=CLAUDE, title="better")
-
-
-def test_a_forged_correction_changes_nothing_about_that() -> None:
-    log = (entry(0), amend(1, 0, CLAUDE))
-    assert completed("amend", *log, title="better").supersedes == entry_id(0)
-
-
-def test_a_retracted_entry_gets_a_new_text_whole() -> None:
-    log = (entry(0, body="secret"), retract(1, 0))
-    assert completed("amend", *log, title="better")[2:4] == ("better", "")
-    with pytest.raises(InvalidInputError, match="no title"):
-        completed("amend", *log, body="better")
-    assert "already retracted" in refusal("retract", *log).message
-
-
-def test_a_correction_that_changes_nothing_is_refused() -> None:
-    log = (entry(0, body="b"),)
-    assert "already has that text" in refusal("amend", *log, body="b").message
-    assert "no entry to amend" in refusal("amend", title="better").message

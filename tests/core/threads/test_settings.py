@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import json_values, relaxed
-from wc_core.base.names import SPELLINGS, Name
-from wc_core.ledger.configuration.keys import BOUNCES, ENFORCE
-from wc_core.ledger.threads.settings import SYNC, Settings, load
+from wc_core.base.names import Name
+from wc_core.ledger.configuration.keys import BOUNCESENFORCE
+from wc_core.ledger.threads.settings import Settings, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,18 +42,6 @@ def settings(root: Path, **files: str) -> Settings:
     for name, text in files.items():
         (root / name.replace("_", ".")).write_text(text)
     return load(str(root), {})
-
-
-def test_without_files_the_defaults_are_in_force(tmp_path: Path) -> None:
-    for root in (tmp_path, tmp_path / "nowhere"):
-        found = load(str(root), {})
-        assert found == Settings()
-        assert (found.enforce, found.seats, found.sync) == (
-            "warn",
-            "auto",
-            "background",
-        )
-        assert found.directory.aliases == SPELLINGS
 
 
 def test_everything_that_can_be_set_is_read_and_the_rest_left_alone(
@@ -161,14 +149,6 @@ def test_keys_that_went_still_restrict(
     loaded = settings(tmp_path, config_toml=text)
     assert (loaded.bounces, loaded.neighbor, loaded.damage) == (bounces, neighbor, None)
     assert ("config.toml: ball.bounces" in loaded.ignored) == bool(text)
-
-
-@pytest.mark.parametrize("value", ENFORCE)
-def test_the_ball_policy_is_one_of_three(tmp_path: Path, value: str) -> None:
-    found = settings(tmp_path, config_toml=f'[ball]\nenforce = "{value}"')
-    assert (found.enforce, found.damage) == (value, None)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -284,16 +264,6 @@ def test_whatever_an_older_file_holds_nothing_raises(
     root = tmp_path_factory.mktemp("s")
     found = settings(root, config_json=json.dumps(fields))
     assert found.enforce == "warn"
-
-
-@pytest.mark.parametrize(
-    ("value", "sync"),
-    [*((one, one) for one in SYNC), ("", "background"), ("nonsense", "background")],
-)
-def test_the_environment_decides_when_to_commit(
-    tmp_path: Path, value: str, sync: str
-) -> None:
-    assert load(str(tmp_path), {"WATERCOOLER_SYNC": value}).sync == sync
 
 
 @pytest.mark.parametrize("value", ["off", "ask", "0"])

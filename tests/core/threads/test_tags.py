@@ -10,41 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id, write_thread
-from wc_core.base.errors import ConflictError, InvalidInputError
 from wc_core.base.layout import Layout
 from wc_core.ledger.threads import folding, tags
-from wc_core.ledger.threads.proposals import Draft
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.ledger.threads.tags import TagChanges
 
 if TYPE_CHECKING:
     from wc_core.ledger.threads.model import Entry, State
-
-
-@pytest.mark.parametrize(
-    ("words", "changes"),
-    [
-        (("urgent",), TagChanges(("urgent",))),
-        (("+urgent", "-later"), TagChanges(("urgent",), ("later",))),
-        (("Urgent", "+URGENT", "-LATER"), TagChanges(("urgent",), ("later",))),
-        (("認証", "v1.2", "_x"), TagChanges(("認証", "v1.2", "_x"))),
-        # Tags of an older tool may be anything.
-        (("-needs review",), TagChanges((), ("needs review",))),
-    ],
-)
-def test_the_words_of_the_command(words: tuple[str, ...], changes: TagChanges) -> None:
-    assert tags.parse_changes(words) == changes
-
-
-@pytest.mark.parametrize("word", ["", "+", "-", "a b", "++x", "--x", "a/b", "\0"])
-def test_what_is_not_a_tag(word: str) -> None:
-    with pytest.raises(InvalidInputError):
-        tags.parse_changes((word,))
-
-
-def test_a_tag_is_added_or_removed_not_both() -> None:
-    with pytest.raises(InvalidInputError, match="added and removed"):
-        tags.parse_changes(("+x", "-x"))
 
 
 def annotation(step: int, kind: str, value: object, **fields: object) -> bytes:
@@ -102,27 +73,6 @@ def test_annotations_of_an_older_tool(
     assert tags.current_tags(state(*log), annotations) == expected
 
 
-def completed(current: State, shown: tuple[str, ...], *words: str) -> TagChanges:
-    added, removed = tags.parse_changes(words)
-    draft = Draft("t", "tag", "", tags_added=added, tags_removed=removed)
-    draft = tags.complete(draft, current, shown)
-    return TagChanges(draft.tags_added, draft.tags_removed)
-
-
-def test_an_entry_takes_the_annotations_into_the_log() -> None:
-    log = state(tagged(0, "a"))
-    assert completed(log, ("a", "x"), "+b", "-x") == TagChanges(("b",), ())
-    assert completed(log, ("x",), "b") == TagChanges(("b", "x"), ("a",))
-
-
-def test_a_change_that_changes_nothing_is_refused() -> None:
-    log = state(tagged(0, "a"))
-    with pytest.raises(ConflictError, match="already has that; its tags: a"):
-        completed(log, ("a",), "+a")
-    with pytest.raises(ConflictError, match="has no tag 'b'; its tags: a"):
-        completed(log, ("a",), "-b", "+c")
-
-
 def test_readers_see_tags_however_the_state_was_read(tmp_path: Path) -> None:
     log = chain(entry(0, AGENTS[0]), tagged(2, "y"))
     for meta in (True, False):
@@ -140,11 +90,3 @@ def test_readers_see_tags_however_the_state_was_read(tmp_path: Path) -> None:
         assert reader.snapshot("t").tags == ("y",)
         path.rmdir()
         Path(layout.meta("t")).unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [((), True), (("a",), True), (("A", "+b"), True), (("a", "c"), False)],
-)
-def test_has_all(*, wanted: tuple[str, ...], expected: bool) -> None:
-    assert tags.has_all(("a", "B"), wanted) is expected
