@@ -23,18 +23,13 @@ from wc_core.attention.status.files import (
     who_name,
 )
 from wc_core.attention.status.line import (
-    NOT_CHECKED_OUT,
-    STORE_MISSING,
-    STORE_MOVED,
     LinePlace,
     Mark,
     StatusRow,
     loop_mark,
     status_line,
-    trouble_line,
 )
 from wc_core.attention.status.look import (
-    MAX_ROWS,
     LineStyle,
     display_width,
     isolate_rtl,
@@ -44,10 +39,8 @@ from wc_core.attention.status.look import (
 from wc_core.attention.status.places import Surroundings
 from wc_core.base import ulid
 from wc_core.base.agents import VARIABLES
-from wc_core.base.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
 from wc_core.base.layout import safe_name as safe
 from wc_core.base.names import Directory, Name
-from wc_core.ledger.git.repository import change_of as change_id
 from wc_core.ledger.threads.model import CLOSED, STATUSES, Participant, State
 from wc_core.people.activity import loops
 from wc_core.people.activity.statefile import StateFiles
@@ -89,23 +82,6 @@ def test_safe_names(key: str, name: str) -> None:
     assert safe(key) == name
 
 
-@given(st.text(st.characters()), st.text(st.characters()))
-def test_safe_names_are_file_names_and_differ(one: str, other: str) -> None:
-    name = safe(one)
-    assert (name == safe(other)) == (one == other)
-    assert name not in {"", ".", ".."}
-    assert name[0] not in ".="
-    assert not {"/", "\0", "\n", "*"} & set(name)
-    assert len(name.encode()) <= MAX_NAME_BYTES
-
-
-def test_long_names_are_cut_and_differ() -> None:
-    long, longer = safe("é" * 300), safe("é" * 301)
-    assert long != longer
-    assert max(len(long.encode()), len(longer.encode())) <= MAX_NAME_BYTES
-    assert "%~" in long
-
-
 @pytest.mark.parametrize(
     ("agent", "name"),
     [
@@ -119,21 +95,6 @@ def test_long_names_are_cut_and_differ() -> None:
 )
 def test_what_the_agent_variable_names(agent: str, name: str) -> None:
     assert asked_name(agent) == name
-
-
-@pytest.mark.parametrize(
-    ("folder", "change"),
-    [
-        ("app-wt-auth", "auth"),
-        ("app-wt-a-wt-b", "a-wt-b"),
-        ("app", ""),
-        ("-wt-x", ""),
-        ("app-wt-", ""),
-        ("", ""),
-    ],
-)
-def test_change_ids(folder: str, change: str) -> None:
-    assert change_id(folder) == change
 
 
 @pytest.mark.parametrize(
@@ -188,16 +149,6 @@ def test_the_files_of_a_thread() -> None:
     }
 
 
-def test_a_free_ball_and_a_closed_thread() -> None:
-    content = b"wc1 OPEN\nfix\n\n0 *\n"
-    for nobody in (None, "", "  "):
-        assert status_files(StatusView(state("fix", nobody), {})) == {
-            f"status/holder/=free/{FIRST}.fix": content,
-            f"status/branch/fix/.t/=free/{FIRST}.fix": content,
-        }
-    assert status_files(StatusView(state("fix", "Codex", status=CLOSED), {})) == {}
-
-
 @pytest.mark.parametrize(
     ("since", "last", "expected"),
     [
@@ -212,12 +163,6 @@ def test_a_free_ball_and_a_closed_thread() -> None:
 def test_since_when(since: str, last: str, expected: str) -> None:
     one = State("fix", ball="Codex", since=since, last_id=last)
     assert f"status/holder/codex/{expected}.fix" in status_files(StatusView(one, {}))
-
-
-def test_aliases_of_the_store_are_one_holder() -> None:
-    directory = Directory({"robby": "Robot"})
-    one = status_files(StatusView(state("fix", "Robby"), {}, directory))
-    assert [*one] == [*status_files(StatusView(state("fix", "ROBOT"), {}, directory))]
 
 
 def test_a_crowd_does_not_fit() -> None:
@@ -298,11 +243,6 @@ def test_an_agent_and_a_person_have_files_of_their_own() -> None:
         assert found == {"me/w/=default": b"pat\n"}
 
 
-@pytest.mark.parametrize("worktree", ["", ".", "..", "a/b", "\0"])
-def test_no_identity_for_what_is_not_a_worktree(worktree: str) -> None:
-    assert identity_files(worktree, Identity(PAT, "user"), Directory(), {}) == {}
-
-
 @pytest.mark.parametrize(
     ("seat", "name"),
     [
@@ -372,11 +312,6 @@ NOT_MINE = StatusRow(state("feature-auth", "Claude (sam)", 7))
 def test_what_it_says(rows: list[StatusRow], expected: str) -> None:
     assert status_line(rows, HERE) == expected
     assert status_line(reversed(rows), HERE) == expected
-
-
-def test_nobody_is_me() -> None:
-    said = status_line([HERE_MINE, AWAY_MINE], LinePlace(Surroundings(PLACES)))
-    assert said == "Claude (Pat) has the ball · feature-auth · 2 new"
 
 
 FULL = [HERE_OLDER._replace(new=12), HERE_MINE, AWAY_MINE]
@@ -467,19 +402,6 @@ def test_looks(rows: list[StatusRow], look: LineStyle, expected: str) -> None:
     assert status_line(rows, HERE, look) == expected
 
 
-def test_trouble() -> None:
-    assert trouble_line(STORE_MISSING, LineStyle()) == STORE_MISSING
-    assert trouble_line(STORE_MOVED, LineStyle(10)) == "wc: store…"
-    assert trouble_line(STORE_MOVED, LineStyle(3)) == ""
-    assert trouble_line(NOT_CHECKED_OUT, LineStyle(9)) == "wc: thre…"
-    painted = trouble_line(NOT_CHECKED_OUT, LineStyle(color=True))
-    assert painted == f"\033[2m{NOT_CHECKED_OUT}\033[0m"
-    assert (
-        trouble_line(STORE_MOVED, LineStyle(color=True))
-        == f"\x1b[31m{STORE_MOVED}\x1b[0m"
-    )
-
-
 # --- rows, links, templates, and the ways of writing ---------------------------------
 
 ROWS = [HERE_MINE, HERE_OLDER, AWAY_MINE, HERE_OTHERS, HERE_FREE, AWAY_OTHERS]
@@ -508,16 +430,6 @@ ROWS = [HERE_MINE, HERE_OLDER, AWAY_MINE, HERE_OTHERS, HERE_FREE, AWAY_OTHERS]
 def test_a_row_for_each_thread(count: int, expected: list[str]) -> None:
     assert status_line(ROWS, HERE, LineStyle(rows=count)).split("\n") == expected
     assert status_line(ROWS[::-1], HERE, LineStyle(rows=count)).split("\n") == expected
-
-
-def test_there_are_nine_rows_at_most() -> None:
-    many = [
-        StatusRow(state(f"t{at}", "Codex", at, branch="auth-2")) for at in range(12)
-    ]
-    rows = status_line(many, HERE, LineStyle(rows=99)).split("\n")
-    assert len(rows) == MAX_ROWS
-    assert rows[0] == "Codex has the ball · t11"
-    assert rows[-1] == "Codex has the ball · t3 · +3"
 
 
 @pytest.mark.parametrize(
@@ -574,14 +486,6 @@ def test_what_links_begin_with() -> None:
     assert link_prefix("https://x.org/a/", "/p") == "https://x.org/a/"
     for wrong in ("", "pages", "x y://z", "https://a\x1bb", "://"):
         assert link_prefix(wrong, "/p") == ""
-
-
-def test_only_the_topic_is_a_link() -> None:
-    said = status_line([AWAY_MINE], HERE, LineStyle(links="https://x.org/"))
-    link = "\x1b]8;;https://x.org/far.md\x1b\\far\x1b]8;;\x1b\\"
-    assert said == f"🎾 {link} waits for you elsewhere"
-    said = status_line([AWAY_MINE], HERE, LineStyle(links="https://x.org/", rows=2))
-    assert said == f"🎾 you · {link} · 9 new · elsewhere"
 
 
 @pytest.mark.parametrize(
@@ -655,58 +559,6 @@ def test_what_a_loop_says(tmp_path: Path, changed: Any, expected: str) -> None:
     assert loop_of(tmp_path, **changed).text == expected
 
 
-def test_no_loop_says_nothing(tmp_path: Path) -> None:
-    assert loop_mark(loops.loop(StateFiles(), str(tmp_path), 0)) == Mark()
-
-
-@pytest.mark.parametrize(
-    ("rows", "look", "expected"),
-    [
-        ([], LineStyle(), "loop 3/10 stalled"),
-        ([], LineStyle(16), "loop 3/10"),
-        ([], LineStyle(8), ""),
-        ([], LineStyle(format="{topic}<{loop}>"), "<loop 3/10 stalled>"),
-        ([], LineStyle(rows=3), "loop 3/10 stalled"),
-        ([HERE_OLDER], LineStyle(), "🎾 you · auth-2 · BLOCKED · loop 3/10 stalled"),
-        ([HERE_OLDER], LineStyle(36), "🎾 you · auth-2 · loop 3/10 stalled"),
-        ([HERE_OLDER], LineStyle(34), "🎾 you · auth-2"),
-        (
-            [HERE_OTHERS],
-            LineStyle(),
-            "Codex has the ball · x · 1 new · loop 3/10 stalled",
-        ),
-        (
-            [AWAY_MINE],
-            LineStyle(),
-            "🎾 far waits for you elsewhere · loop 3/10 stalled",
-        ),
-        ([AWAY_MINE], LineStyle(49), "🎾 1 elsewhere · loop 3/10 stalled"),
-        ([AWAY_MINE], LineStyle(24), "🎾 1 · loop 3/10 stalled"),
-        ([AWAY_MINE], LineStyle(16), "🎾 1 elsewhere"),
-        (
-            [HERE_OLDER, HERE_OTHERS],
-            LineStyle(rows=2, ascii=True),
-            (
-                "[*] you - auth-2 - BLOCKED - loop 3/10 stalled\n"
-                "Codex has the ball - x - 1 new"
-            ),
-        ),
-    ],
-)
-def test_a_loop_in_the_line(
-    tmp_path: Path, rows: list[StatusRow], look: LineStyle, expected: str
-) -> None:
-    here = HERE._replace(loop=loop_of(tmp_path, status="stalled"))
-    assert status_line(rows, here, look) == expected
-
-
-def test_what_waits_for_a_person_is_not_grey(tmp_path: Path) -> None:
-    here = HERE._replace(loop=loop_of(tmp_path, status="waiting:human"))
-    said = status_line([HERE_OTHERS], here, LineStyle(color=True))
-    text = "Codex has the ball · x · 1 new · loop 3/10 waiting for you"
-    assert said == f"\x1b[1;33m{text}\x1b[0m"
-
-
 # --- a conflict to come -----------------------------------------------------------
 
 WARNING = "⚠ auth.py with Codex@review"
@@ -755,21 +607,6 @@ def test_what_waits_in_other_repositories(
 ) -> None:
     here = HERE._replace(elsewhere=2)
     assert status_line(rows, here, look) == expected
-
-
-def test_a_conflict_and_other_repositories() -> None:
-    here = HERE._replace(conflict="auth.py with Codex@review", elsewhere=1)
-    assert status_line([], here) == f"{WARNING} · +1 elsewhere"
-    assert status_line([], here, LineStyle(20)) == "⚠ conflict"
-
-
-def test_a_conflict_and_a_loop(tmp_path: Path) -> None:
-    loop = loop_of(tmp_path, status="stalled")
-    here = HERE._replace(loop=loop, conflict="auth.py with Codex@review")
-    assert status_line([], here) == f"{WARNING} · loop 3/10 stalled"
-    assert status_line([], here, LineStyle(format="{loop}")) == "loop 3/10 stalled"
-    colored = status_line([], here, LineStyle(color=True))
-    assert colored == f"\x1b[1;33m{WARNING} · loop 3/10 stalled\x1b[0m"
 
 
 # --- whatever is asked ------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 import time
@@ -27,17 +26,15 @@ from tests.core.strategies import (
     write_thread,
 )
 from wc_cli.ledger.index import overviewfile
-from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.threads.model import FREE, Ball, Entry
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.ledger.threads.snapshot import Cursor
 from wc_core.reading.views import entries as entry_views
 from wc_core.reading.views import overview
 from wc_core.reading.views import rows as views
-from wc_core.reading.views.entries import Numbered
 from wc_core.reading.views.listing import thread_rows
 from wc_core.reading.views.overview import Overview
-from wc_core.reading.views.rows import Filter, RowPage, ThreadRow
+from wc_core.reading.views.rows import Filter, ThreadRow
 
 PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()
@@ -70,43 +67,6 @@ def topics(rows: list[ThreadRow] | tuple[ThreadRow, ...]) -> list[str]:
 # --- rows --------------------------------------------------------------------
 
 
-def test_the_latest_move_comes_first(store: Path) -> None:
-    assert topics(thread_rows(reader_of(store), viewer())) == ["c", "a", "b", "d"]
-
-
-def test_a_row_is_a_thread_as_its_viewer_sees_it(store: Path) -> None:
-    found = {one.topic: one for one in thread_rows(reader_of(store), viewer(PAT))}
-    assert found["a"].to_json() == {
-        "topic": "a",
-        "title": "title 1",
-        "status": "OPEN",
-        "ball": PAT,
-        "updated_at": "2026-01-01T12:00:06Z",
-        "entry_count": 2,
-        "have_ball": True,
-        "new_for_you": 1,
-        "branch": "fix",
-    }
-    assert found["a"].updated_by == CLAUDE
-    assert "branch" not in found["b"].to_json()
-    other = {one.topic: one for one in thread_rows(reader_of(store), viewer(CLAUDE))}
-    assert [other[one].new_for_you for one in "abcd"] == [0, 1, 2, 1]
-    assert [other[one].have_ball for one in "abcd"] == [False, True, False, False]
-
-
-def test_what_was_read_is_not_new(store: Path) -> None:
-    reader, me = reader_of(store), viewer(CLAUDE)
-    path = Path(reader.cursor_path("c", me.key))
-    path.parent.mkdir(parents=True)
-    fields = {"key": me.key, "heads": [entry_id(3)], "count": 1}
-    path.write_text(json.dumps(fields))
-    found = {one.topic: one for one in thread_rows(reader, me)}
-    assert found["c"].new_for_you == 1
-    thread = reader.thread("c")
-    assert entry_views.new_ids(thread, me, reader.cursor("c", me.key)) == {entry_id(7)}
-    assert entry_views.new_ids(thread, me, Cursor("x")) == {entry_id(3), entry_id(7)}
-
-
 @pytest.mark.parametrize("meta", [True, False])
 @pytest.mark.parametrize("mine", [CLAUDE, "claude (Pat)", "Claude  (pat)"])
 def test_new_is_for_a_participant_however_they_are_spelt(
@@ -118,57 +78,6 @@ def test_new_is_for_a_participant_however_they_are_spelt(
     (row,) = thread_rows(reader, me)
     found = entry_views.new_ids(reader.thread("t"), me, reader.cursor("t", me.key))
     assert (row.new_for_you, found) == (1, {entry_id(3)})
-
-
-def test_a_bad_thread_hides_no_other(store: Path) -> None:
-    folder = store / "graph/baseline/threads"
-    (folder / "b/meta.json").unlink()
-    with (folder / "b/entries.jsonl").open("ab") as log:
-        log.write(b"garbage\n")
-    (folder / "a/entries.jsonl").unlink()
-    (folder / "a/entries.jsonl").mkdir()
-    (folder / "never-begun").mkdir()
-    rows = thread_rows(reader_of(store), viewer())
-    assert topics(rows) == ["c", "b", "d", "a"]
-    assert [one.damaged for one in rows] == [False, True, False, True]
-    assert rows[1].to_json()["damaged"] is True
-    assert rows[3].status == "?"
-    assert "doctor" in rows[3].title
-
-
-def test_a_fork_is_shown(tmp_path: Path) -> None:
-    root = entry(0, parents=())
-    log = [
-        root,
-        entry(1, PAT, parents=(root.id,)),
-        entry(2, CLAUDE, parents=(root.id,), ball=FREE, status="OPEN", reason="why"),
-    ]
-    write_thread(tmp_path, "t", log)
-    reader = reader_of(tmp_path)
-    (row,) = thread_rows(reader, viewer())
-    assert row.to_json()["forked"] is True
-    thread = reader.thread("t")
-    found = entry_views.numbered(thread)
-    assert [one.forked for one in found] == [False, True, True]
-    assert entry_views.thread_head(thread, "here")["heads"] == [
-        entry_id(1),
-        entry_id(2),
-    ]
-    assert found[2].to_json() == {
-        "idx": 2,
-        "id": entry_id(2),
-        "at": "2026-01-01T12:00:02Z",
-        "author": CLAUDE,
-        "role": "",
-        "type": "Note",
-        "title": "title 2",
-        "body": "",
-        "ball": None,
-        "status": "OPEN",
-        "reason": "why",
-        "parents": [root.id],
-        "forked": True,
-    }
 
 
 # --- filters -----------------------------------------------------------------
@@ -203,30 +112,6 @@ def test_a_filter_lets_through_what_it_names(
 
 
 # --- pages -------------------------------------------------------------------
-
-
-def test_a_page_says_whether_there_is_more(store: Path) -> None:
-    reader, me = reader_of(store), viewer()
-    page = Overview(reader, me).page(ALL, 3)
-    assert (topics(page.rows), page.total) == (["c", "a", "b"], 4)
-    shape = page.to_json("here")
-    assert (shape["store"], shape["truncated"]) == ("here", True)
-    assert len(shape["threads"]) == 3
-    rest = Overview(reader, me).page(ALL, 3, shape["cursor"])
-    assert (topics(rest.rows), rest.cursor, rest.total) == (["d"], "", 4)
-    assert set(rest.to_json("here")) == {"store", "threads"}
-    assert Overview(reader, me).page(ALL, 4).cursor == ""
-    assert Overview(reader, me).page(Filter(open_only=True), 1).total == 3
-
-
-def test_a_store_without_threads_has_one_empty_page(tmp_path: Path) -> None:
-    assert Overview(reader_of(tmp_path), viewer()).page(ALL, 5) == RowPage(())
-
-
-@pytest.mark.parametrize("cursor", ["x", "a~b", "a~b~c~d", "a~ ~c", "%FF~b~c"])
-def test_a_foreign_cursor_is_refused(store: Path, cursor: str) -> None:
-    with pytest.raises(InvalidInputError):
-        Overview(reader_of(store), viewer()).page(ALL, 5, cursor)
 
 
 def walk(root: Path, limit: int, between: list[Any], wanted: Filter = ALL) -> list[str]:
@@ -325,51 +210,6 @@ def test_a_thread_that_gets_unreadable_during_a_walk_is_still_shown() -> None:
         assert walk(root, 1, [spoil]) == ["b", "a"]
 
 
-# --- entries -----------------------------------------------------------------
-
-
-def test_a_thread_is_shown_with_its_entries(store: Path) -> None:
-    thread = reader_of(store).thread("a")
-    found = entry_views.numbered(thread)
-    shape = entry_views.read_json(thread, "here", found[:1], found[1].idx)
-    assert shape == {
-        "store": "here",
-        "topic": "a",
-        "title": "title 1",
-        "status": "OPEN",
-        "ball": PAT,
-        "participants": [PAT, CLAUDE],
-        "entries": [found[0].to_json()],
-        "next_entry_index": 1,
-        "truncated": True,
-    }
-    assert "truncated" not in entry_views.read_json(thread, "here", found)
-
-
-def test_damage_is_shown_where_it_is(tmp_path: Path) -> None:
-    write_thread(tmp_path, "t", [entry(1), entry(1, body="more")])
-    log = tmp_path / "graph/baseline/threads/t/entries.jsonl"
-    with log.open("ab") as file:
-        file.write(b"garbage\n")
-    shape = entry_views.thread_head(reader_of(tmp_path).thread("t"), "here")
-    name = "graph/baseline/threads/t/entries.jsonl"
-    assert shape["damage"] == [
-        f"{name}:1: entry {entry_id(1)} exists in two versions",
-        f"{name}:3: not JSON",
-    ]
-
-
-def test_an_entry_shows_only_what_it_has() -> None:
-    plain = Numbered(0, entry(1)).to_json()
-    assert set(plain) == {
-        "idx", "id", "at", "author", "role", "type", "title", "body",
-    }  # fmt: skip
-    full = entry(1, action="say", ball=Ball(PAT), parents=(), body="long")
-    shape = Numbered(4, full).to_json(body="short")
-    assert (shape["action"], shape["ball"], shape["body"]) == ("say", PAT, "short")
-    assert "parents" not in shape
-
-
 # --- finding -----------------------------------------------------------------
 
 
@@ -390,65 +230,6 @@ def test_a_thread_is_found_however_its_name_is_spelt(
     for name in ("fix-login", "café", "Old", "a%20b"):
         write_thread(tmp_path, name, [entry(1)])
     assert reader_of(tmp_path).find(words) == topic
-
-
-@pytest.mark.parametrize("words", ["fix-logni", "../fix-login", "", "a b", "\ud800"])
-def test_a_thread_that_is_not_there_is_not_found(tmp_path: Path, words: str) -> None:
-    write_thread(tmp_path, "fix-login", [entry(1)])
-    with pytest.raises(NotFoundError) as caught:
-        reader_of(tmp_path).find(words)
-    assert "wc list" in caught.value.hint
-
-
-FOUND = [entry(1), entry(2), entry(3, id=f"{entry_id(3)}-claude-t"), entry(4, id="x1")]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "idx"),
-    [
-        ("0", 0),
-        ("#1", 1),
-        (" 2 ", 2),
-        (entry_id(1), 0),
-        (f"#{entry_id(2)}", 1),
-        (entry_id(3), 2),
-        (f"{entry_id(3)}-claude-t", 2),
-        ("x", 3),
-        (entry_id(1)[:6], None),  # more than one begins so
-        ("4", None),
-        ("999999999", None),
-        ("0123456789", None),
-        ("-1", None),
-        ("", None),
-        ("#", None),
-        ("y", None),
-    ],
-)
-def test_an_entry_is_found_by_number_or_id(
-    tmp_path: Path, wanted: str, idx: int | None
-) -> None:
-    write_thread(tmp_path, "t", FOUND)
-    thread = reader_of(tmp_path).thread("t")
-    if idx is not None:
-        assert entry_views.find_entry(thread, wanted).idx == idx
-        return
-    with pytest.raises(NotFoundError) as caught:
-        entry_views.find_entry(thread, wanted)
-    assert "0 to 3: wc read t" in caught.value.hint
-
-
-def test_an_id_counts_before_ids_that_begin_with_it(tmp_path: Path) -> None:
-    write_thread(tmp_path, "t", [entry(1, id="x"), entry(2, id="x1")])
-    assert entry_views.find_entry(reader_of(tmp_path).thread("t"), "x").idx == 0
-
-
-def test_a_thread_without_entries_has_none_to_find(tmp_path: Path) -> None:
-    write_thread(tmp_path, "t", [])
-    log = tmp_path / "graph/baseline/threads/t/entries.jsonl"
-    log.write_text("garbage\n")
-    with pytest.raises(NotFoundError) as caught:
-        entry_views.find_entry(reader_of(tmp_path).thread("t"), "0")
-    assert "none" in caught.value.hint
 
 
 @given(

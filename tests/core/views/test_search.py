@@ -113,11 +113,6 @@ def test_entries_with_some_of_the_words_follow_those_with_all(store: Path) -> No
     assert [hit.get("partial") for hit in fields["hits"]] == [None, True]
 
 
-def test_stop_words_count_where_there_are_no_others(store: Path) -> None:
-    assert len(ask(store, "the what", mode=ANY).hits) == 3
-    assert not ask(store, "the absent", mode=ANY).hits
-
-
 @pytest.mark.parametrize(
     ("mode", "query", "expected"),
     [
@@ -192,44 +187,6 @@ def test_a_walk_compares_the_same_entries_on_each_page(tmp_path: Path) -> None:
     assert seen == whole
 
 
-@pytest.mark.parametrize(
-    "cursor",
-    [
-        "ranked~a~b",
-        "ranked~~9~0~1~x~t",  # weights of one term
-        "ranked~~1-x~0~1~x~t",
-        "ranked~~~2~1~x~t",
-        "ranked~~~0~-1~x~t",
-        f"ranked~~~0~{'9' * 5000}~x~t",
-    ],
-)
-def test_a_foreign_cursor_of_a_ranked_answer_is_refused(
-    store: Path, cursor: str
-) -> None:
-    with pytest.raises(InvalidInputError, match="not a cursor of a search"):
-        ask(store, "cookie second", cursor=cursor)
-
-
-def test_only_threads_that_the_filter_lets_through_are_searched(store: Path) -> None:
-    assert places(ask(store, "cookie", Filter(open_only=True))) == [("login", 1)]
-    assert places(ask(store, "cookie", Filter(ball="me"))) == [("login", 1)]
-    assert places(ask(store, "cookie", Filter(status="CLOSED"))) == [("menu", 0)]
-
-
-@pytest.mark.parametrize("query", ["", " \n\t", "…", '""'])
-def test_a_search_needs_a_word(store: Path, query: str) -> None:
-    with pytest.raises(InvalidInputError):
-        ask(store, query)
-
-
-@pytest.mark.parametrize(
-    "cursor", ["zz", "a~b~c", "9~b~c", "0~b", "0~a b~c", "0~%FF~c"]
-)
-def test_a_foreign_cursor_is_refused(store: Path, cursor: str) -> None:
-    with pytest.raises(InvalidInputError, match="not a cursor of a search"):
-        ask(store, "cookie", cursor=cursor)
-
-
 def test_a_walk_comes_through_odd_ids(tmp_path: Path) -> None:
     ids = ["z~y", "z\x1b]0;x\x07", "y '\n", "\u202ex", "%41"]
     log = tmp_path / "graph/baseline/threads/t/entries.jsonl"
@@ -244,21 +201,6 @@ def test_a_walk_comes_through_odd_ids(tmp_path: Path) -> None:
     assert (found, cursor) == (sorted(ids, reverse=True), "")
 
 
-def test_a_thread_that_cannot_be_read_is_named_and_hides_no_hit(store: Path) -> None:
-    broken = store / "graph/baseline/threads/broken/entries.jsonl"
-    broken.mkdir(parents=True)
-    hits = ask(store, "cookie")
-    assert len(hits.hits) == 2
-    assert hits.unreadable == ("broken",)
-    assert hits.to_json("here", "cookie")["unreadable"] == ["broken"]
-
-
-def test_a_thread_that_was_never_begun_is_not_called_unreadable(store: Path) -> None:
-    (store / "graph/baseline/threads/nothing").mkdir()
-    hits = ask(store, "cookie")
-    assert (places(hits), hits.unreadable) == ([("login", 1), ("menu", 0)], ())
-
-
 def test_of_many_threads_those_with_the_most_hits_are_named(tmp_path: Path) -> None:
     first, second = entry(1, PAT, title="A cookie"), entry(2, PAT, title="A cookie")
     for number in range(101):
@@ -271,28 +213,6 @@ def test_of_many_threads_those_with_the_most_hits_are_named(tmp_path: Path) -> N
     assert hits.topics[:6] == (*most, ("topic-002", 1), ("crumb", 1))
     assert (hits.topic_count, len(hits.topics), len(hits.hits)) == (101, 20, 103)
     assert {hit.name for hit in hits.hits if hit.topic == "topic-003"} == {"crumb"}
-
-
-def test_a_hit_has_the_shape_of_a_hit(store: Path) -> None:
-    hits = ask(store, "second")
-    assert hits.to_json("here", "second") == {
-        "store": "here",
-        "query": "second",
-        "total": 1,
-        "topic_count": 1,
-        "topics": [{"topic": "login", "hits": 1}],
-        "hits": [
-            {
-                "topic": "login",
-                "idx": 0,
-                "id": entry_id(1),
-                "at": "2026-01-01T12:00:01Z",
-                "author": PAT,
-                "title": "Login fails",
-                "snippet": "On the «second» try.",
-            }
-        ],
-    }
 
 
 LONG = " ".join(f"w{n}" for n in range(60))
@@ -403,22 +323,6 @@ def test_entries_are_found_by_what_they_are_about(
 COMPOSED, DECOMPOSED = "src/caf\u00e9/\u00fcber.py", "src/cafe\u0301/u\u0308ber.py"
 
 
-@pytest.mark.parametrize("file", [COMPOSED, DECOMPOSED, "caf\u00e9", "u\u0308ber.py"])
-def test_a_file_is_found_by_either_form_of_an_accent(tmp_path: Path, file: str) -> None:
-    drafts = [
-        entry(0, file_refs=(COMPOSED,)),
-        entry(1, file_refs=(DECOMPOSED,)),
-        entry(2, body=f"See {COMPOSED}."),
-        entry(3, body=f"See {DECOMPOSED}."),
-        entry(4, body="See src/cafe/uber.py."),
-    ]
-    write_thread(tmp_path, "t", chain(*drafts))
-    hits = ask(tmp_path, "", about=Mentions(file=file))
-    assert sorted(idx for _, idx in places(hits)) == [0, 1, 2, 3]
-    hits = ask(tmp_path, "", about=Mentions(file="cafe"))
-    assert [idx for _, idx in places(hits)] == [4]
-
-
 @pytest.mark.parametrize("mode", [AUTO, ANY])
 def test_a_word_that_becomes_common_during_a_walk_loses_no_hit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
@@ -436,21 +340,6 @@ def test_a_word_that_becomes_common_during_a_walk_loses_no_hit(
         page = ask(tmp_path, "retry cookie", mode=mode, limit=1, cursor=page.cursor)
         walked += places(page)
     assert walked == whole
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        Mentions(file="/"),
-        Mentions(commit="abc"),
-        Mentions(commit="xyzw"),
-        Mentions(pr=-1),
-        Mentions(author="…"),
-    ],
-)
-def test_what_names_nothing_is_refused(store: Path, about: Mentions) -> None:
-    with pytest.raises(InvalidInputError):
-        ask(store, "cookie", about=about)
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import AGENTS, NOON_MS, chain, entry, viewer, write_thread
-from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.threads.model import Ball
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.views import stats as figures
 from wc_core.reading.views.stats import (
     RECENT_THREADS,
     StoreStats,
-    stale_after_ms,
     store_stats,
 )
 
@@ -67,21 +65,6 @@ def found(root: Path, stale_ms: int = 30 * 60_000) -> StoreStats:
     return store_stats(reader, viewer(), NOON_MS + HOUR_MS, stale_ms)
 
 
-def test_the_figures_of_a_store(root: Path) -> None:
-    told = found(root)
-    assert told.by_status == {"OPEN": 4, "CLOSED": 1}
-    assert [(one.holder, one.threads, one.topic) for one in told.piles] == [
-        ("claude (PAT)", 3, "old"),
-        (None, 1, "free"),
-    ]
-    assert [one.topic for one in told.stale] == ["old", "ping"]
-    assert [one.topic for one in told.busiest][:3] == ["ping", "closed", "free"]
-    assert (told.recent.threads, told.recent.entries) == (5, 10)
-    assert told.recent.authors == ((A, 9), (B, 1))
-    ((topic, bounced),) = told.recent.bounces
-    assert (topic, bounced.bounces, bounced.changes) == ("ping", 2, 3)
-
-
 def test_only_the_logs_of_the_latest_threads_are_read(tmp_path: Path) -> None:
     for number in range(RECENT_THREADS + 3):
         write_thread(tmp_path, f"t{number}", bouncing(number, A), meta=True)
@@ -101,44 +84,3 @@ def test_a_log_that_is_too_long_is_left_out(
     told = found(tmp_path)
     assert (told.recent.threads, told.recent.entries) == (1, 1)
     assert told.busiest[0].entry_count == 3
-
-
-def test_a_thread_that_cannot_be_read_spoils_no_figure(root: Path) -> None:
-    log = root / "graph/baseline/threads/old/entries.jsonl"
-    log.unlink()
-    log.mkdir()
-    told = found(root)
-    assert (told.total, told.unreadable) == (5, ("old",))
-    assert told.to_json("S")["unreadable"] == ["old"]
-    assert [one.topic for one in told.stale] == ["ping"]
-
-
-def test_lists_are_cut_and_say_so(root: Path) -> None:
-    told = found(root)
-    short = told.to_json("S", 1)
-    assert short["truncated"]
-    assert [len(short[one]) for one in ("balls", "stale", "busiest")] == [1, 1, 1]
-    assert short["stale_total"] == 2
-    assert [len(short["recent"][one]) for one in ("authors", "bounces")] == [1, 1]
-    assert "truncated" not in told.to_json("S", 5)
-    assert told.to_json("S") == told.to_json("S", 5)
-
-
-def test_an_empty_store(tmp_path: Path) -> None:
-    told = found(tmp_path)
-    assert told == StoreStats(NOON_MS + HOUR_MS)
-    assert told.to_json("S", 20)["threads"] == {"total": 0, "by_status": {}}
-
-
-@pytest.mark.parametrize(
-    ("text", "ms"), [("2d", 48 * HOUR_MS), (" 90M ", 90 * 60_000), ("0s", 0)]
-)
-def test_how_long_a_ball_may_lie(text: str, ms: int) -> None:
-    assert stale_after_ms(text) == ms
-
-
-@pytest.mark.parametrize("text", ["", "2", "d", "2 days", "-1d", "1234567890d", "²d"])
-def test_the_error_for_a_bad_duration_says_what_is_allowed(text: str) -> None:
-    with pytest.raises(InvalidInputError) as told:
-        stale_after_ms(text)
-    assert "2d" in told.value.hint
