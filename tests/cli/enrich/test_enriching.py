@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -20,14 +19,12 @@ from tests.core.strategies import entry, write_thread
 from wc_cli.bridges.enrich.enriching import Enrichment
 from wc_cli.ledger.store import locks
 from wc_core.base.errors import ConflictError, LockTimeoutError
-from wc_core.base.layout import Layout
 from wc_core.base.modelserver.endpoint import EndpointError, Patience
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.index import keys
 from wc_core.reading.meaning import coverage, vectorfile
 from wc_core.reading.meaning.embedding import OwnModel
 from wc_core.reading.meaning.models import LOCAL, Model
-from wc_core.reading.meaning.scoring import row_vector
 from wc_core.reading.meaning.servermodel import ServerModel
 
 if TYPE_CHECKING:
@@ -109,19 +106,6 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def test_each_entry_gets_a_vector_once(reader: StoreReader) -> None:
-    model = Counting()
-    assert len(Enrichment(reader, LOCAL, lambda: model).plan()) == 12
-    assert not os.path.exists(reader.layout.vectors)
-    assert made(reader, LOCAL, lambda: model) == 12
-    assert len(model.texts) == 12
-    assert made(reader, LOCAL, lambda: model) == 0
-    assert len(model.texts) == 12
-    assert len(rows_of(reader)) == 12
-    header = vectorfile.read_header(reader.layout)
-    assert {*coverage.covered_threads(reader.layout, header)} == {*reader.topics()}
-
-
 class Watched(StoreReader):
     """A store that notes which threads were read."""
 
@@ -159,17 +143,6 @@ def test_what_is_new_or_changed_is_made(reader: StoreReader) -> None:
     }
 
 
-def test_only_some_threads_and_only_so_many_entries(reader: StoreReader) -> None:
-    assert made(reader, LOCAL, OwnModel, topics=["thread-1"], limit=3) == 3
-    assert len(rows_of(reader)) == 3
-    assert made(reader, LOCAL, OwnModel, topics=["thread-1"]) == 1
-    assert made(reader, LOCAL, OwnModel, limit=2) == 2
-    header = vectorfile.read_header(reader.layout)
-    assert {*coverage.covered_threads(reader.layout, header)} == {"thread-1"}
-    assert made(reader, LOCAL, OwnModel) == 6
-    assert made(reader, LOCAL, OwnModel, topics=["thread-1"], again=True) == 4
-
-
 def test_what_was_made_before_an_error_stays(reader: StoreReader) -> None:
     broken = Counting(failing_at=8)
     with pytest.raises(EndpointError):
@@ -193,25 +166,6 @@ def test_unfinished_and_damaged_rows_are_made_again(
     path.write_bytes(bytes(data[: header.offset(11)]) + tail)
     assert made(reader, LOCAL, OwnModel) == 2
     assert rows_of(reader) == whole
-
-
-@pytest.mark.parametrize("data", [b"", b"watercooler vectors 0\n", b"\0" * 4000])
-def test_a_foreign_file_is_replaced(reader: StoreReader, data: bytes) -> None:
-    path = Path(reader.layout.vectors)
-    path.parent.mkdir(parents=True)
-    path.write_bytes(data)
-    assert made(reader, LOCAL, OwnModel) == 12
-    assert len(rows_of(reader)) == 12
-
-
-def test_another_model_makes_all_of_them(reader: StoreReader, server: Server) -> None:
-    Enrichment(reader, LOCAL, OwnModel).run()
-    model = Model("small", 0, server.url)
-    asked = ServerModel(model, {}, QUICK)
-    assert made(reader, model, lambda: asked) == 12
-    assert vectorfile.read_header(reader.layout) == ("small", 4)
-    assert made(reader, model, lambda: asked) == 0
-    assert made(reader, LOCAL, OwnModel) == 12
 
 
 def test_another_model_under_the_same_name_is_never_mixed_in(
@@ -307,39 +261,6 @@ def test_only_one_process_writes(reader: StoreReader) -> None:
     assert not os.path.exists(layout.vectors)
 
 
-def test_to_follow_is_for_stores_with_vectors(reader: StoreReader) -> None:
-    enrichment = Enrichment(reader, LOCAL, OwnModel)
-    enrichment.follow(reader.topics())
-    assert not os.path.exists(reader.layout.vectors)
-    enrichment.run()
-    write_thread(Path(reader.layout.root), "later", [entry(1), entry(2)])
-    age(Path(reader.layout.root))
-    enrichment.follow(["later"])
-    assert len(rows_of(reader)) == 14
-    model = Counting()
-    assert made(reader, LOCAL, lambda: model) == 0
-    assert model.texts == []
-
-
-def test_a_thread_that_was_written_to_just_now_is_looked_at_again(
-    tmp_path: Path,
-) -> None:
-    # A busy machine may take longer than a tick of the clock.
-    for attempt in range(20):
-        root = tmp_path / str(attempt)
-        began = time.monotonic()
-        write_thread(root, "login", [entry(1)])
-        reader = StoreReader(os.path.realpath(root))
-        Enrichment(reader, LOCAL, OwnModel).run()
-        if time.monotonic() - began < keys.TICK_SECONDS:
-            break
-    header = vectorfile.read_header(reader.layout)
-    assert coverage.covered_threads(reader.layout, header) == {}
-    age(root)
-    assert made(reader, LOCAL, OwnModel) == 0
-    assert {*coverage.covered_threads(reader.layout, header)} == {"login"}
-
-
 # --- the older tool's -------------------------------------------------------
 
 
@@ -371,17 +292,6 @@ def test_vectors_of_the_older_tool_are_taken_over(
     assert [len(asked.fields["input"]) for asked in server.asked] == [4, 8]
 
 
-def test_vectors_of_another_model_are_not(reader: StoreReader, server: Server) -> None:
-    ids = [item.id for item in reader.thread("thread-0").entries]
-    model = Model("small", 0, server.url)
-    for other in ([-1.0, -2.0, -3.0, -4.0], [1.0] * 1024):
-        older_lines(reader, dict.fromkeys(ids, other))
-        enrichment = Enrichment(reader, model, lambda: ServerModel(model, {}, QUICK))
-        enrichment.run()
-        assert (enrichment.done, enrichment.adopted) == (12, 0)
-        Path(reader.layout.vectors).unlink()
-
-
 # --- answers of servers -----------------------------------------------------
 
 
@@ -399,25 +309,7 @@ def answer(*vectors: object, **fields: object) -> Planned:
     return Planned(body=json.dumps({"data": data}).encode())
 
 
-def test_what_a_server_is_asked(server: Server) -> None:
     vectors = asked_of(server, ["one", "three"])
-    (request,) = server.asked
-    assert request.path == "/v1/embeddings"
-    assert request.fields == {
-        "model": "small",
-        "input": ["one", "three"],
-        "encoding_format": "float",
-    }
-    assert request.headers["Authorization"] == "Bearer s3cret"
-    assert np.allclose(np.linalg.norm(np.asarray(vectors), axis=1), 1)
-
-
-def test_vectors_are_put_in_the_order_of_the_texts(server: Server) -> None:
-    data = [{"index": 1, "embedding": [0, 1]}, {"index": 0, "embedding": [1, 0]}]
-    server.planned = [Planned(body=json.dumps({"data": data}).encode())]
-    assert np.asarray(asked_of(server, ["a", "b"])).tolist() == [[1, 0], [0, 1]]
-
-
 @pytest.mark.parametrize(
     "planned",
     [
@@ -448,16 +340,6 @@ def test_vectors_of_another_length_are_an_error(server: Server) -> None:
         model.vectors(["a"])
 
 
-def test_a_busy_server_is_waited_for(server: Server) -> None:
-    busy = Planned(429, headers=(("Retry-After", "0"),))
-    server.planned = [busy]
-    assert np.asarray(asked_of(server, ["a", "b"])).shape == (2, 4)
-    server.planned = [busy, busy]
-    with pytest.raises(EndpointError, match="429"):
-        asked_of(server, ["a", "b"])
-    assert len(server.asked) == 4
-
-
 def test_a_text_that_is_too_long_for_the_model_is_cut(server: Server) -> None:
     long = "b" * 2000
 
@@ -473,23 +355,7 @@ def test_a_text_that_is_too_long_for_the_model_is_cut(server: Server) -> None:
     assert np.array_equal(vectors, short)
 
 
-def test_a_wrong_key_is_an_error_and_not_shown(server: Server) -> None:
-    server.refusal = lambda _fields: Planned(401, b'{"error": "s3cret?"}')
-    with pytest.raises(EndpointError, match="401") as caught:
-        asked_of(server, ["a", "b", "c"])
-    assert "s3cret" not in caught.value.message
     assert "WATERCOOLER_MODEL_KEY" in caught.value.hint
-    assert len(server.asked) == 1
-
-
-def test_the_model_on_this_machine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wc_core.base.errors import StorageError
-
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(StorageError, match="not installed"):
-        OwnModel()
-
-
 # --- killed at any moment -----------------------------------------------------
 
 _PROGRAM = """
@@ -520,14 +386,3 @@ def test_after_a_kill_it_goes_on(reader: StoreReader, server: Server) -> None:
     subprocess.run(words, check=True)
     assert len(server.asked) == (12 - len(kept)) / 2
     assert len(rows_of(reader)) == 12
-
-
-def test_the_vectors_are_those_of_the_texts(reader: StoreReader) -> None:
-    Enrichment(reader, LOCAL, OwnModel).run()
-    rows = [*vectorfile.read_rows(reader.layout, vectorfile.read_header(reader.layout))]
-    item = reader.thread("thread-1").entries[2]
-    key = vectorfile.entry_key("thread-1", item.id)
-    (row,) = [row for row in rows if row.startswith(key)]
-    expected = OwnModel().vectors([vectorfile.text_of(item)])[0]
-    assert float(row_vector(row) @ expected) == pytest.approx(1, abs=0.001)
-    assert Layout(reader.layout.root).vectors.endswith("/.local/index/vectors")

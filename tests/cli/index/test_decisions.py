@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from tests.cli.store.test_writer import Shop
 from tests.core.strategies import viewer
 from wc_cli.ledger.index import entriesfile, keeping, making
-from wc_core.base import ulid
 from wc_core.base.errors import WcError
-from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.proposals import Draft
 from wc_core.lookup.index import decisions as recent
 from wc_core.reading.views.remarks import decisions_since
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 # Beyond every key of a file, so that all of it can be indexed.
 LATER_NS = 10**19
 HOUR_MS = 3600 * 1000
-DAY_MS = 24 * HOUR_MS
 
 
 class DecidingShop(Shop):
@@ -191,52 +188,3 @@ def test_logs_without_decisions_are_not_read(shop: DecidingShop) -> None:
         os.unlink(shop.layout.log(name))
         os.mkfifo(shop.layout.log(name))
     assert shop.shown() == shown
-
-
-def test_what_another_program_decides_in_place_is_shown_once_it_is_indexed(
-    shop: DecidingShop,
-) -> None:
-    """The brief does not look at all logs. What comes through git is settled."""
-    shop.note("t")
-    shop.settle()
-    shop.index("")
-    entry = shop.reader.thread("t").entries[-1]
-    later_id = ulid.encode(ulid.decode(entry.id) + 1)
-    decision = entry._replace(id=later_id, kind="decision", parents=(entry.id,))
-    with open(shop.layout.log("t"), "ab") as log:
-        log.write(codec.to_line(decision, 2))
-    assert len(shop.shown_without_index()) == 1
-    assert shop.shown() == ()
-    entriesfile.rebuild(shop.reader, lambda: LATER_NS)
-    entriesfile.write_decisions(shop.reader)
-    assert shop.shown() == shop.shown_without_index()
-
-
-def test_what_was_decided_before_the_days_of_the_file_is_read_from_the_logs(
-    shop: DecidingShop,
-) -> None:
-    shop.decide("t")
-    shop.settle()
-    late_ns = (shop.start_ms + 30 * DAY_MS) * 1_000_000
-    keeping.note_behind(shop.layout)
-    entriesfile.rebuild(shop.reader, lambda: LATER_NS)
-    entriesfile.write_decisions(shop.reader, lambda: late_ns)
-    indexed = recent.load(shop.layout)
-    assert indexed is not None
-    assert indexed.latest == {}
-    assert len(shop.shown()) == 1
-
-
-def test_a_list_of_threads_that_is_lost_is_not_begun_from_nothing(
-    shop: DecidingShop,
-) -> None:
-    shop.index("")
-    shop.decide("t")
-    shop.settle()
-    shop.collect("")
-    Path(shop.layout.index_behind).unlink()
-    assert len(shop.shown()) == 1
-    shop.decide("u")
-    shop.settle()
-    shop.collect("")
-    assert len(shop.shown()) == 2

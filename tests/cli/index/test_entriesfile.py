@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -24,11 +23,10 @@ from tests.cli.index.histories import (
     histories,
     soon,
 )
-from tests.core.strategies import AGENTS, chain, entry, entry_id, relaxed, viewer
+from tests.core.strategies import chain, entry, entry_id, relaxed, viewer
 from wc_cli.ledger.index import entriesfile
 from wc_cli.ledger.index.commonwords import LARGE
 from wc_core.base.errors import WcError
-from wc_core.ledger.threads.model import Ball
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.index.entries import EntryFile, EntryFiles, UnusableIndexError
 from wc_core.lookup.search import ranking
@@ -39,7 +37,7 @@ from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search import answers as search_views
 from wc_core.reading.views.search import candidates
 from wc_core.reading.views.search import indexed as indexed_search
-from wc_core.reading.views.search.answers import search, threads_about
+from wc_core.reading.views.search.answers import search
 from wc_core.reading.views.search.indexed import IndexedSearch
 from wc_core.reading.views.search.loose import LooseQuery
 from wc_core.reading.views.search.query import ANY, NEWEST, SORTS, Question
@@ -203,74 +201,6 @@ def test_some_of_the_words_are_counted_in_the_threads_that_are_searched(
                 assert by_index.total
 
 
-def test_threads_are_looked_up_again_when_their_keys_or_the_file_have_changed(
-    store: Store,
-) -> None:
-    for topic in ("t0", "t1"):
-        store.write(topic, a_log(2))
-    entriesfile.rebuild(store.reader, soon)
-    file = EntryFiles(store.reader.layout).current()
-    topics, keys = ["t0", "t1"], dict(overview_of(store.reader).keys(["t0", "t1"]))
-    current = file.current_threads(topics, keys)
-    assert list(current.threads) == sorted(current.topics.values()) == topics
-    assert file.current_threads(list(topics), dict(keys)) is current
-    assert list(file.current_threads(["t1"], keys).threads) == ["t1"]
-    # The same objects as before, with other contents.
-    keys["t0"] = "another"
-    assert list(file.current_threads(topics, keys).threads) == ["t1"]
-    topics.remove("t1")
-    assert not file.current_threads(topics, keys).threads
-    store.write("t0", a_log(3))
-    entriesfile.update(store.reader, ["t0"], soon)
-    keys = dict(overview_of(store.reader).keys(["t0"]))
-    assert list(file.current_threads(topics, keys).threads) == ["t0"]
-
-
-def test_a_log_that_grew_is_indexed_from_where_it_ended(store: Store) -> None:
-    log = a_log(5)
-    store.write("t", log[:2])
-    entriesfile.update(store.reader, ["t"], soon)
-    file = EntryFile(store.reader.layout)
-    first = file.threads()["t"]
-    store.append("t", log[2:])
-    assert assert_the_same(store.reader, QUESTIONS[0]) == [1, 1]
-    entriesfile.update(store.reader, ["t"], soon)
-    assert file.threads()["t"].number == first.number
-    assert not any(assert_the_same(store.reader, QUESTIONS[0]))
-
-
-def test_a_replaced_log_gets_a_new_number(store: Store) -> None:
-    store.write("t", a_log(3))
-    entriesfile.update(store.reader, ["t"], soon)
-    store.write("t", [one._replace(title="else") for one in a_log(2)])
-    entriesfile.update(store.reader, ["t"], soon)
-    assert EntryFile(store.reader.layout).threads()["t"].number == 2
-    assert not any(assert_the_same(store.reader, QUESTIONS[0]))
-    assert not any(assert_the_same(store.reader, Question("else", Filter())))
-
-
-def test_an_index_of_replaced_logs_is_made_from_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(entriesfile, "_MOST_DEAD", 3)
-    for step in range(8):
-        store.write("t", [entry(step, title=f"title {step}")] * 2)
-        store.write("u", a_log(1))
-        entriesfile.rebuild(store.reader, soon)
-    assert EntryFile(store.reader.layout).threads()["t"].number < 8
-
-
-def test_corrections_and_renames_show(store: Store) -> None:
-    first = entry(1, title="a needle")
-    amended = entry(2, action="amend", supersedes=first.id, title="hay")
-    renamed = entry(3, AGENTS[1], new_topic="barn", ball=Ball("Codex"))
-    for log in ([first], [first, amended], [first, amended, renamed]):
-        store.write("t", chain(*log))
-        entriesfile.update(store.reader, ["t"], soon)
-        for query in ("needle", "hay", "topic:barn"):
-            assert not any(assert_the_same(store.reader, Question(query, Filter())))
-
-
 @pytest.mark.parametrize(
     "damage", ["zeros", "words", "version", "link", "folder", "write-ahead log"]
 )
@@ -340,47 +270,6 @@ def test_half_of_a_change_is_neither_read_nor_kept(
     assert os.listdir(os.path.dirname(path)) == ["entries.db"]
 
 
-def found_by(reader: StoreReader, query: str) -> list[tuple[str, str]]:
-    """The hits of a query, by the index alone."""
-    assert not any(assert_the_same(reader, Question(query, Filter())))
-    engine, overview, _ = indexed(reader)
-    found = search(engine, overview, Question(query, Filter()))
-    return [(hit.topic, hit.numbered.entry.title) for hit in found.hits]
-
-
-def test_tags_are_words_of_all_entries_of_a_thread(store: Store) -> None:
-    log = a_log(3)
-    store.write("t", log[:2])
-    store.write("u", [entry(5, title="It is urgent", body="so urgent")])
-    entriesfile.rebuild(store.reader, soon)
-    assert found_by(store.reader, "urgent") == [("u", "It is urgent")]
-    added = entry(8, action="tag", title="", tags_added=("urgent", "later"))
-    store.append("t", chain(*log[:2], added)[2:])
-    assert assert_the_same(store.reader, Question("urgent", Filter())) == [1]
-    entriesfile.update(store.reader, ["t"], soon)
-    assert {topic for topic, _ in found_by(store.reader, "urgent")} == {"t", "u"}
-    assert len(found_by(store.reader, "tag:urgent")) == 3
-    assert not found_by(store.reader, "title:urgent")[1:]
-    removed = entry(9, action="tag", title="", tags_removed=("urgent",))
-    store.append("t", chain(*log[:2], added, removed)[3:])
-    entriesfile.update(store.reader, ["t"], soon)
-    assert found_by(store.reader, "urgent") == [("u", "It is urgent")]
-    assert len(found_by(store.reader, "later")) == 4
-
-
-def test_tags_of_an_older_tool_are_words_as_well(store: Store) -> None:
-    store.write("t", a_log(2))
-    entriesfile.rebuild(store.reader, soon)
-    store.label("t", [])
-    # Its file is not the log, but the words are others.
-    assert assert_the_same(store.reader, Question("tag-1", Filter())) == [1]
-    entriesfile.update(store.reader, ["t"], soon)
-    assert [topic for topic, _ in found_by(store.reader, "tag-1")] == ["t", "t"]
-    store.label("t", [])
-    entriesfile.update(store.reader, ["t"], soon)
-    assert [topic for topic, _ in found_by(store.reader, "tag-2 title")] == ["t", "t"]
-
-
 class IndexedMeanwhile(StoreReader):
     """A reader during whose first look at a thread others are indexed again."""
 
@@ -415,60 +304,6 @@ def test_a_search_sees_one_version_of_a_file_that_is_written_to(store: Store) ->
     assert [hit.topic for hit in found.hits] == ["t", "u"]
 
 
-def test_a_file_is_found_by_either_form_of_an_accent(store: Store) -> None:
-    composed, decomposed = "src/caf\u00e9.py", "src/cafe\u0301.py"
-    store.write("t", [entry(1, file_refs=(composed,)), entry(2, body=decomposed)])
-    entriesfile.rebuild(store.reader, soon)
-    for file in (composed, decomposed):
-        question = Question("", Filter(), about=Mentions(file=file))
-        assert not any(assert_the_same(store.reader, question))
-        engine, overview, _ = indexed(store.reader)
-        assert search(engine, overview, question).total == 2
-
-
-def test_a_file_in_use_is_searched_even_if_it_was_replaced(store: Store) -> None:
-    for topic in ("t", "u", "v"):
-        store.write(topic, a_log(3))
-    entriesfile.rebuild(store.reader, soon)
-    in_use = EntryFile(store.reader.layout)
-    titles = '"title"'
-    before = in_use.counts(titles)
-    assert len(before) == 3
-    shutil.rmtree(store.reader.layout.folder("t"))
-    entriesfile.remake(store.reader, soon)
-    assert EntryFile(store.reader.layout).counts(titles) == before[:2]
-    assert in_use.counts(titles) == before
-    assert in_use.count(titles) == len(in_use.numbers(titles)) == 9
-    with pytest.raises(UnusableIndexError):
-        in_use.count("not an expression (")
-
-
-def test_an_entry_that_is_gone_is_looked_for_in_the_whole_log(store: Store) -> None:
-    files = Mentions(file="src/a.py")
-    log = [entry(number, body=f"See src/a.py {number}") for number in range(3)]
-    store.write("t", log)
-    entriesfile.rebuild(store.reader, soon)
-    current = overview_of(store.reader).keys(["t"])
-    store.write("t", log[:1])
-    engine = IndexedSearch(
-        store.reader, EntryFiles(store.reader.layout), lambda _: current
-    )
-    hits = search(
-        engine, overview_of(store.reader), Question("", Filter(), 0, "", files)
-    )
-    assert hits.total == 1
-
-
-def test_a_folder_that_is_not_a_thread_yet_is_not_reported(store: Store) -> None:
-    store.write("t", a_log(1))
-    Path(store.reader.layout.folder("begun")).mkdir()
-    entriesfile.rebuild(store.reader, soon)
-    engine, _, _ = indexed(store.reader)
-    topics, matches = threads_about(engine, store.reader, Mentions(file="src/a.py"))
-    assert not topics
-    assert not matches.unreadable
-
-
 def test_what_sqlite_cannot_have_is_searched_for_in_the_logs(store: Store) -> None:
     store.write("t", a_log(3))
     entriesfile.rebuild(store.reader, soon)
@@ -487,16 +322,6 @@ def test_nothing_outside_the_store_is_opened(store: Store, tmp_path: Path) -> No
     with pytest.raises(WcError):
         entriesfile.rebuild(store.reader, soon)
     assert assert_the_same(store.reader, QUESTIONS[0])
-
-
-def test_a_reader_writes_nothing(store: Store) -> None:
-    store.write("t", a_log(3))
-    entriesfile.rebuild(store.reader, soon)
-    folder = store.reader.layout.index_folder
-    before = {name: os.stat(f"{folder}/{name}") for name in os.listdir(folder)}
-    engine, overview, _ = indexed(store.reader)
-    assert pages(engine, overview, QUESTIONS[0])
-    assert {name: os.stat(f"{folder}/{name}") for name in os.listdir(folder)} == before
 
 
 @given(histories, st.sampled_from([1, 3, 20_000]))

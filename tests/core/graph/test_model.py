@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.core.strategies import relaxed
 from wc_core.base.layout import Layout
 from wc_core.edits.graph import kept
-from wc_core.edits.graph.model import HUB, FileUse, Graph, Neighbourhood, by_folder
+from wc_core.edits.graph.model import Graph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,44 +28,6 @@ GRAPH = Graph(
     "c0ffee",
     "key",
 )
-
-
-@pytest.mark.parametrize(
-    ("path", "symbol", "uses", "used_by"),
-    [
-        ("src/auth.py", "", "src/db.py", "app.py test.py"),
-        ("src/auth.py", "Login.check", "src/db.py", "app.py"),
-        ("src/auth.py", "out", "src/db.py", "test.py"),
-        ("src/auth.py", "unused", "src/db.py", ""),
-        ("src/db.py", "", "", "app.py src/auth.py"),
-        ("src", "", "", "app.py test.py"),
-        (".", "", "", ""),
-        ("app.py", "", "src/auth.py src/db.py", ""),
-    ],
-)
-def test_neighbours(path: str, symbol: str, uses: str, used_by: str) -> None:
-    neighbourhood = GRAPH.neighbourhood(path, symbol)
-    assert neighbourhood is not None
-    assert " ".join(use.path for use in neighbourhood.uses) == uses
-    assert " ".join(use.path for use in neighbourhood.used_by) == used_by
-
-
-@pytest.mark.parametrize("path", ["README.md", "src/auth", "sr", "missing"])
-def test_what_is_not_in_the_graph_has_no_known_neighbours(path: str) -> None:
-    assert GRAPH.neighbourhood(path) is None
-
-
-def test_a_hub_is_counted_by_folder() -> None:
-    users = {f"d{number % 3}/{number}.py": {"hub.py": ()} for number in range(HUB + 1)}
-    hub = Graph({**users, "hub.py": {}}).neighbourhood("hub.py")
-    assert hub is not None
-    assert hub.is_hub
-    assert hub.to_json() == {
-        "uses": {"total": 0, "files": {}},
-        "used_by": {"total": 51, "folders": {"d0": 17, "d1": 17, "d2": 17}},
-    }
-    assert by_folder([FileUse("a", ()), *hub.used_by])[-1] == (".", 1)
-    assert not Neighbourhood(hub.used_by[:HUB]).is_hub
 
 
 NAMES = st.lists(st.from_regex(r"[a-z]\w{0,3}", fullmatch=True), max_size=3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.edits.graph import languages, parsing
+from wc_core.edits.graph import parsing
 from wc_core.edits.graph.symbols import Definition, definitions, enclosing
 
 if TYPE_CHECKING:
@@ -63,11 +63,6 @@ def test_what_a_file_defines(path: str) -> None:
     assert [item.name for item in found] == NAMES[path].split()
 
 
-def test_every_language_is_tried() -> None:
-    tried = {languages.language_of(path) for path in SOURCES}
-    assert tried == set(languages.LANGUAGES)
-
-
 def test_the_lines_of_a_definition_include_its_decorators() -> None:
     found = definitions("a.py", SOURCES["a.py"])
     assert found is not None
@@ -79,16 +74,6 @@ def test_the_lines_of_a_definition_include_its_decorators() -> None:
 def test_what_is_no_source_does_no_harm(source: bytes) -> None:
     for path in SOURCES:
         assert definitions(path, source) is not None
-
-
-@pytest.mark.parametrize("path", ["README.md", "Makefile", "a.py.txt", ""])
-def test_other_files_are_unknown(path: str) -> None:
-    assert definitions(path, b"def f(): pass") is None
-    assert "not parse files of its kind" in parsing.obstacle(path)
-
-
-def test_very_large_files_are_not_parsed() -> None:
-    assert definitions("a.py", b"#" * (parsing.MAX_BYTES + 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +117,3 @@ def test_without_the_extra_nothing_is_known() -> None:
     assert definitions("a.py", b"def f(): pass") is None
     assert parsing.obstacle("a.py") == "wc-watercooler[graph] is not installed"
     assert parsing.missing_modules()[:1] == ["tree_sitter"]
-
-
-def test_here_it_is_installed() -> None:
-    assert parsing.missing_modules() == []

@@ -15,10 +15,9 @@ from tests.cli.enrich.modelserver import ModelServer, Planned
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, write_thread
 from wc_cli.bridges.enrich.enriching import Enrichment
-from wc_core.base.errors import NotFoundError
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.index.keys import TICK_SECONDS, thread_keys
-from wc_core.reading.meaning import coverage, models, servermodel
+from wc_core.reading.meaning import servermodel
 from wc_core.reading.meaning.asking import Meaning
 from wc_core.reading.meaning.embedding import OwnModel
 from wc_core.reading.meaning.models import LOCAL, Model
@@ -82,13 +81,6 @@ def best(nearness: Nearness) -> str:
     return max(nearness.scores, key=nearness.scores.__getitem__)[0]
 
 
-def test_a_small_store_needs_no_file(reader: StoreReader) -> None:
-    nearness = ask(reader)
-    assert best(nearness) == "release"
-    assert len(nearness.scores) == 6
-    assert (nearness.missing, nearness.problem) == (0, "")
-
-
 def test_scores_are_those_of_the_file_and_of_logs_alike(reader: StoreReader) -> None:
     before = ask(reader)
     Enrichment(reader, LOCAL, OwnModel).run()
@@ -96,12 +88,6 @@ def test_scores_are_those_of_the_file_and_of_logs_alike(reader: StoreReader) -> 
     assert after.scores == pytest.approx(before.scores, abs=0.01)
     write_thread(Path(reader.layout.root), "later", [entry(3, title="Ship a version")])
     assert best(ask(reader)) == "later"
-
-
-def test_only_the_threads_that_are_asked_about(reader: StoreReader) -> None:
-    Enrichment(reader, LOCAL, OwnModel).run()
-    nearness = a_meaning(reader).nearest(QUERY, ["pane"])
-    assert {topic for topic, _ in nearness.scores} == {"pane"}
 
 
 def test_another_page_of_an_answer_has_no_newer_entries(reader: StoreReader) -> None:
@@ -114,23 +100,6 @@ def test_another_page_of_an_answer_has_no_newer_entries(reader: StoreReader) -> 
         Enrichment(reader, LOCAL, OwnModel).run()
 
 
-def test_more_than_a_few_logs_are_left_to_a_process(
-    reader: StoreReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(coverage, "_MOST_THREADS", 2)
-    missing: list[int] = []
-    assert ask(reader, missing=missing).problem == coverage.NO_VECTORS
-    Enrichment(reader, LOCAL, OwnModel).run()
-    assert ask(reader, missing=missing).missing == 0
-    for topic in TITLES:
-        log = Path(reader.layout.log(topic))
-        log.write_bytes(log.read_bytes())
-    nearness = ask(reader, missing=missing)
-    assert missing == [3, 0, 3]
-    # What their rows say is still used.
-    assert best(nearness) == "release"
-
-
 def test_a_score_is_for_the_text_that_it_was_made_of(reader: StoreReader) -> None:
     Enrichment(reader, LOCAL, OwnModel).run()
     nearness = ask(reader)
@@ -138,24 +107,6 @@ def test_a_score_is_for_the_text_that_it_was_made_of(reader: StoreReader) -> Non
     assert nearness.is_current("release", first)
     assert not nearness.is_current("release", first._replace(body="corrected"))
     assert nearness.is_current("other", second)
-
-
-def test_ids_of_older_stores_are_found_again(tmp_path: Path) -> None:
-    older = f"{entry(1).id}-Codex-login"
-    write_thread(tmp_path, "login", [entry(1, id=older, title="Release flow")])
-    reader = StoreReader(os.path.realpath(tmp_path))
-    Enrichment(reader, LOCAL, OwnModel).run()
-    time.sleep(2 * TICK_SECONDS)
-    Enrichment(reader, LOCAL, OwnModel).run()
-    assert {*ask(reader).scores} == {("login", older)}
-
-
-@pytest.mark.parametrize("query", ["", "  "])
-def test_a_query_without_words_means_nothing(reader: StoreReader, query: str) -> None:
-    for _ in range(2):
-        assert ask(reader, query).scores == {}
-        assert ask(reader, query).problem == "the model knows none of the words"
-        Enrichment(reader, LOCAL, OwnModel).run()
 
 
 def test_a_server_is_asked_once_for_a_query(
@@ -195,19 +146,3 @@ def test_a_server_that_does_not_answer_soon_is_not_waited_for(
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     assert ask(reader, server=address).problem
-
-
-def test_without_the_extra_it_says_so(
-    reader: StoreReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    choice = models.Choice(None, "wc-watercooler[meaning] is not installed")
-    monkeypatch.setattr(models, "chosen", lambda _preferences: choice)
-    nearness = ask(reader)
-    assert (nearness.scores, nearness.problem) == ({}, choice.reason)
-
-
-def test_an_entry_is_found_again_or_gone(reader: StoreReader) -> None:
-    meaning = a_meaning(reader)
-    assert meaning.entry("pane", ID).entry.title == TITLES["pane"]
-    with pytest.raises(NotFoundError):
-        meaning.entry("pane", "gone")

@@ -44,12 +44,6 @@ def layout(tmp_path: Path) -> Layout:
     return write_file(tmp_path, HEADER, rows)
 
 
-def test_a_byte_for_each_number_is_nearly_the_same_vector() -> None:
-    for row in some_vectors(20, 256):
-        again = row_vector(rendered_row(row_key("t", 1), row))
-        assert float(again @ row) == pytest.approx(1, abs=1e-3)
-
-
 def test_a_vector_of_zeros_is_near_to_nothing() -> None:
     row = rendered_row(row_key("t", 1), np.zeros(4, np.float32))
     assert not row_vector(row).any()
@@ -82,15 +76,6 @@ def test_the_nearest_are_those_of_all(
         assert nearest.floor == 0
 
 
-def test_what_is_not_accepted_makes_room_for_others(layout: Layout) -> None:
-    query = some_vectors(1, 16, 7)[0]
-    with VectorFile(layout) as file:
-        ranked = numbers_of(file.nearest(query, 50, anything))
-        odd = {row_key("t", number).entry for number in range(1, 50, 2)}
-        nearest = file.nearest(query, 5, odd.__contains__)
-    assert numbers_of(nearest) == [number for number in ranked if number % 2][:5]
-
-
 def test_the_latest_row_about_an_entry_counts(layout: Layout) -> None:
     query = some_vectors(1, 16, 7)[0]
     key = row_key("t", 3, "another text")
@@ -116,33 +101,12 @@ def test_damaged_rows_are_left_out(layout: Layout) -> None:
     assert set(range(50)) - set(found) == {4, 5, 6}
 
 
-@pytest.mark.parametrize("size", [0, 5, HEADER_BYTES - 1])
-def test_a_file_without_a_whole_header_is_not_used(layout: Layout, size: int) -> None:
-    os.truncate(layout.vectors, size)
-    with pytest.raises(UnusableVectorsError):
-        VectorFile(layout)
-
-
 def test_a_file_that_is_cut_off_in_the_meantime_is_not_used(layout: Layout) -> None:
     query = some_vectors(1, 16, 7)[0]
     with VectorFile(layout) as file:
         os.truncate(layout.vectors, HEADER_BYTES + 10)
         with pytest.raises(UnusableVectorsError, match="cut off"):
             file.nearest(query, 5, anything)
-
-
-def test_a_file_of_another_model_or_length_is_not_used(layout: Layout) -> None:
-    for model, dimensions in (("other", 0), ("other", 16), ("m", 8)):
-        with (
-            pytest.raises(UnusableVectorsError),
-            scoring.opened(layout, model, dimensions),
-        ):
-            pass
-    for dimensions in (0, 16):
-        with scoring.opened(layout, "m", dimensions) as file:
-            assert file.rows == 50
-            with pytest.raises(UnusableVectorsError, match="dimensions"):
-                file.nearest(some_vectors(1, 8)[0], 5, anything)
 
 
 def test_nothing_outside_of_the_store_is_opened(layout: Layout, tmp_path: Path) -> None:

@@ -11,18 +11,14 @@ import pytest
 
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, viewer, write_thread
-from wc_cli.bridges.enrich.enriching import Enrichment
-from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.index.keys import TICK_SECONDS
-from wc_core.lookup.search.mentions import Mentions
 from wc_core.lookup.search.nearness import Nearness
 from wc_core.reading.meaning.asking import Meaning
-from wc_core.reading.meaning.embedding import OwnModel
-from wc_core.reading.meaning.models import LOCAL
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
-from wc_core.reading.views.search.answers import Hits, count_text, search
+from wc_core.reading.views.search.answers import Hits, search
 from wc_core.reading.views.search.query import Question
 from wc_core.reading.views.search.ranked import position_of
 from wc_core.reading.views.search.scan import Scan
@@ -65,23 +61,6 @@ def topics(hits: Hits) -> list[str]:
     return [hit.topic for hit in hits.hits]
 
 
-def test_an_entry_without_any_of_the_words_is_found(reader: StoreReader) -> None:
-    for _ in range(2):
-        hits = found(reader)
-        assert topics(hits)[:2] == ["versions", "release"] or topics(hits)[:2] == [
-            "release",
-            "versions",
-        ]
-        near = {hit.topic: hit.is_near for hit in hits.hits}
-        assert near["release"]
-        assert not near["versions"]
-        assert (hits.near, hits.partial, hits.by_words) == (1, 2, "")
-        assert count_text(hits) == "2 found, with some of the words or by meaning (1)"
-        assert hits.hits[topics(hits).index("release")].to_json()["near"] is True
-        # Again, with a file of vectors.
-        Enrichment(reader, LOCAL, OwnModel).run()
-
-
 def test_what_is_much_less_near_than_the_nearest_is_no_answer(
     reader: StoreReader,
 ) -> None:
@@ -120,39 +99,6 @@ class Told:
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
         return self.meaning.entry(topic, entry_id)
-
-
-def test_without_a_model_it_goes_by_words_and_says_so(reader: StoreReader) -> None:
-    plain = search(
-        Scan(reader),
-        Overview(reader, viewer()),
-        Question(QUERY, Filter()),
-    )
-    assert topics(plain) == ["versions"]
-    hits = found(reader, source=Told(reader, Nearness({}, problem="it is away")))
-    assert hits == plain._replace(by_words="it is away")
-    assert hits.to_json("s", QUERY)["by_words"] == "it is away"
-
-
-def test_an_entry_that_is_gone_or_has_another_text_is_left_out(
-    reader: StoreReader,
-) -> None:
-    scores = {("release", entry(1).id): 0.9, ("gone", entry(1).id): 0.8}
-    told = Told(reader, Nearness(scores))
-    assert sorted(topics(found(reader, source=told))) == ["release", "versions"]
-    told = Told(reader, Nearness(scores, is_current=lambda _topic, _entry: False))
-    assert topics(found(reader, source=told)) == ["versions"]
-    with pytest.raises(NotFoundError):
-        told.entry("gone", entry(1).id)
-
-
-def test_only_what_is_asked_for_is_found_by_meaning(reader: StoreReader) -> None:
-    about = Mentions(branch="main")
-    assert found(reader, about=about).hits == ()
-    fix = entry(9, title="Distribution flow", code_branch="main")
-    write_thread(Path(reader.layout.root), "fix", [fix])
-    assert topics(found(reader, about=about)) == ["fix"]
-    assert found(reader, criteria=Filter(status="CLOSED")).hits == ()
 
 
 def test_pages_have_each_hit_once(reader: StoreReader) -> None:

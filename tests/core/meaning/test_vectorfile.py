@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.meaning.vectors import row_key, write_file
-from tests.core.strategies import entry
-from wc_core.base.layout import Layout
 from wc_core.reading.meaning import vectorfile
 from wc_core.reading.meaning.vectorfile import (
     HEADER_BYTES,
@@ -74,11 +72,6 @@ def test_a_foreign_or_damaged_header_is_refused(data: bytes) -> None:
         vectorfile.parse_header(data)
 
 
-def test_a_name_that_is_too_long_for_a_header_is_known() -> None:
-    assert vectorfile.fits("nomic-embed-text")
-    assert not vectorfile.fits("n" * HEADER_BYTES)
-
-
 @given(keys, scales, st.binary(min_size=1, max_size=40))
 def test_a_row_is_read_as_it_was_written(
     key: RowKey, scale: float, vector: bytes
@@ -128,27 +121,6 @@ def test_rows_are_the_same_however_a_file_is_read(
     rows = list(vectorfile.split_rows(pieces, header))
     assert b"".join(rows) == data[: len(data) - len(data) % header.row_bytes]
     assert {len(row) for row in rows} <= {header.row_bytes}
-
-
-def test_what_no_ulid_is_has_a_key_of_the_same_length() -> None:
-    plain = "01KR3BVVYN37WDWJ5A3D8A5XWH"
-    older = f"{plain}-Codex-login"
-    keys = [vectorfile.id_key(name) for name in (plain, older, "", "x" * 400)]
-    assert {len(key) for key in keys} == {len(plain)}
-    assert len(set(keys)) == len(keys)
-    assert [vectorfile.plain_id(key) for key in keys] == [plain, "", "", ""]
-
-
-def test_the_text_of_an_entry_is_its_title_and_the_beginning_of_its_body() -> None:
-    assert vectorfile.text_of(entry(1, title="Retry", body="later")) == "Retry\nlater"
-    assert vectorfile.text_of(entry(1, title="", body="")) == ""
-    long = vectorfile.text_of(entry(1, title="a", body="b" * 10_000))
-    assert long == "a\n" + "b" * 2000
-
-
-def test_a_missing_file_is_reported_as_missing(tmp_path: Path) -> None:
-    with pytest.raises(UnusableVectorsError, match="missing"):
-        vectorfile.read_header(Layout(str(tmp_path)))
 
 
 @pytest.mark.parametrize(
