@@ -11,6 +11,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.conftest import Machine
 
@@ -71,6 +73,7 @@ def test_the_demo(machine: Machine) -> None:
     assert not (machine.home / ".watercooler").exists()
 
 
+@pytest.mark.long
 def test_the_demo_stops_after_six_scenes(machine: Machine) -> None:
     place = machine.folder("anywhere")
     out = place.ok("demo", env={"PATH": f"{BIN}:{machine.env['PATH']}"}).out

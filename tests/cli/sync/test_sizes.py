@@ -126,7 +126,7 @@ def titles(repo: Repo, topic: str) -> set[str]:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
-@pytest.mark.parametrize("own", [(), ("Ours",)])
+@pytest.mark.parametrize("own", [pytest.param((), marks=pytest.mark.long), ("Ours",)])
 def test_a_line_that_is_too_long(
     repo: Repo, tmp_path: Path, own: tuple[str, ...]
 ) -> None:
@@ -166,11 +166,13 @@ def test_a_line_that_is_too_long(
     assert repo.machine.git("status", "--short", cwd=repo.store) == ""
 
 
-@pytest.mark.parametrize("own", [pytest.param((), marks=pytest.mark.long), ("Ours",)])
+@pytest.mark.long
+@pytest.mark.parametrize("own", [(), ("Ours",)])
 def test_a_log_that_is_too_large(
     repo: Repo, tmp_path: Path, own: tuple[str, ...]
 ) -> None:
-    """It stays on the branch and is not applied; all else of the push is."""
+    """It stays on the branch and is not applied; all else of the push is. The short
+    form of it, with a smaller limit, is in tests/cli/merge/test_plan.py."""
     pushed = begun(repo, tmp_path)
     expected = {"Use a passkey"}
     for title in own:
