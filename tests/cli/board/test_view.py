@@ -132,27 +132,6 @@ def test_seat_and_tag_stand_beside_a_thread_and_the_agent_in_mixed_columns() -> 
     ]
 
 
-def test_the_thread_in_use_here_is_marked() -> None:
-    used = card("login", "Pat")._replace(is_used_here=True)
-    board = group_into_columns([used], CardFilter(), Directory())
-    assert lines(board, 30, 5)[2].split() == ["login", "◆"]
-    assert lines(board, 30, 5, ASCII)[2].split() == ["login", "*"]
-    assert used.to_json(0)["used_here"] is True
-
-
-def test_what_does_not_fit_is_counted() -> None:
-    cards = [card(name, f"Agent {name}") for name in "cdefghi"]
-    mine = [CARDS[1], card("second", "Pat")]
-    board = group_into_columns([*cards, *mine], CardFilter(), Directory())
-    assert layout_size(len(board), 90, 6).columns == 3
-    head = lines(board, 90, 6)[0]
-    assert " ".join(head.split()) == "You 1/2 Agent i 1 Agent h 1 ▸5"
-
-
-def test_my_column_is_there_without_a_card_and_no_other_is() -> None:
-    assert grouped() == [("You", [])]
-
-
 @pytest.mark.parametrize(
     ("words", "topics"),
     [
@@ -197,10 +176,6 @@ def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
     ]
 
 
-def test_an_empty_column_says_so() -> None:
-    assert "nothing here" in lines((CardColumn("0", "You", ()),), 30, 6)[2]
-
-
 boards = st.builds(
     lambda counts: tuple(
         CardColumn(
@@ -225,12 +200,3 @@ def test_every_line_fits_and_each_column_shows_its_first_card(
     for column in held[: size.columns]:
         shown = column.cards[0].topic[:4] if column.cards else "nothing"
         assert shown in first
-
-
-def test_the_json_of_a_column_says_since_when() -> None:
-    [column] = group_into_columns([CARDS[1]], CardFilter(), Directory())
-    [thread] = column.to_json(NOON_MS + 60_000)["threads"]
-    assert (thread["topic"], thread["seconds"]) == ("b", 60)
-    assert thread["since"] == "2026-01-01T12:00:00.000Z"
-    assert card("x", since=None).to_json(0)["since"] is None
-    assert card("x", since=None).age(0) == "?"

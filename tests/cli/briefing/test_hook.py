@@ -10,7 +10,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +22,7 @@ from wc_cli.agents.install import changes as installing
 from wc_cli.agents.install.clients import registry
 from wc_cli.commands.brief import BriefOptions
 from wc_cli.run.options import parse
-from wc_core.attention.status import holders, listings
+from wc_core.attention.status import listings
 from wc_core.base.agents import AGENTS
 from wc_core.base.layout import Layout
 
@@ -620,14 +619,6 @@ def test_who_holds_very_many_balls_hears_the_same_news(agent: Agent) -> None:
     assert agent.prompt() == ""
 
 
-def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> None:
-    layout = Layout(str(agent.repo.store))
-    assert [one.topic for one in holders.changed_balls(layout, 0)] == ["auth"]
-    assert holders.changed_balls(layout, time.time_ns() + 10**9) == []
-    (agent.repo.store / ".local/status/holder/a-file").write_text("")
-    assert len(holders.changed_balls(layout, 0)) == 1
-
-
 # Runs a command, and writes what it does to a file: the folders that it lists, by the
 # numbers of their inodes, and the files that it opens in an open folder.
 _NOTED = """
@@ -665,22 +656,6 @@ def test_a_hook_looks_once_at_the_balls_and_at_what_is_due(
     lines = noted.read_text().splitlines()
     assert lines.count(str(folder.stat().st_ino)) == 1
     assert lines.count("applied") == 1
-
-
-@pytest.mark.parametrize(
-    ("data", "shown"),
-    [
-        (b"", None),
-        (b"wc2 OPEN\nauth\nPat\n1 *\n", None),
-        (b"wc1 OPEN\nauth\nPat\n2 codex\n5 *\n", ("Pat", 2, True, "OPEN")),
-        (b"wc1 BLOCKED\nauth\n\n2 other\n5 *\n", ("", 5, False, "BLOCKED")),
-        (b"wc1 OPEN\nauth\nPat\nx codex\n", ("Pat", None, False, "OPEN")),
-    ],
-)
-def test_what_a_status_file_says_to_someone(
-    data: bytes, shown: tuple[str, int | None, bool, str] | None
-) -> None:
-    assert holders.parse_status(data, "codex") == shown
 
 
 def hooks_of(client: str, site: installing.InstallSite) -> installing.Part:

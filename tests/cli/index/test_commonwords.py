@@ -16,7 +16,6 @@ from tests.cli.index.histories import Store, soon
 from tests.cli.index.test_entriesfile import assert_the_same
 from tests.core.strategies import chain, entry
 from wc_cli.ledger.index import entriesfile
-from wc_cli.ledger.index.commonwords import common_words
 from wc_core.lookup.index.entries import COLUMNS, SCHEMA, EntryFile
 from wc_core.lookup.index.expressions import Expressions, indexed_words
 from wc_core.lookup.index.pairs import CommonWords
@@ -118,17 +117,6 @@ def test_expressions_find_what_the_texts_contain(
         assert finds(database, expressions.words(terms)) is every
 
 
-def test_only_a_phrase_of_common_words_is_looked_for_by_pairs() -> None:
-    common = CommonWords(("page", "asks", "for"))
-    assert common.phrase(("page", "asks", "for")) == ["‡page‡asks", "‡asks‡for"]
-    assert not common.phrase(("page",))
-    assert not common.phrase(("page", "asks", "nobody"))
-    assert not CommonWords().phrase(("page", "asks"))
-    exact = Term(("page", "asks"), prefix=False)
-    assert Expressions(common).words([exact]) == '"‡page‡asks" '
-    assert Expressions(common).words([exact._replace(prefix=True)]) == '"page asks" *'
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(str(tmp_path))
@@ -146,38 +134,6 @@ def filled(store: Store, threads: int = 4) -> None:
             for step in range(5)
         ]
         store.write(f"t{number:03}", chain(*log))
-
-
-def test_words_of_a_quarter_of_the_entries_are_common(store: Store) -> None:
-    assert not common_words(store.reader, large=0)
-    filled(store)
-    assert common_words(store.reader, large=20) == ["all", "the", "some"]
-    assert not common_words(store.reader, large=21)
-    assert not common_words(store.reader)
-
-
-def test_a_sample_suffices(store: Store) -> None:
-    filled(store, threads=150)
-    assert common_words(store.reader, large=750) == ["all", "the", "some"]
-    assert not common_words(store.reader, large=751)
-
-
-def test_at_most_two_hundred_words_are_common(store: Store) -> None:
-    text = " ".join(f"w{number}" for number in range(300))
-    bodies = (text, "w250", "")
-    log = [entry(step, title="", body=body) for step, body in enumerate(bodies)]
-    store.write("t", chain(*log))
-    words = common_words(store.reader, large=1)
-    assert words[0] == "w250"
-    assert len(words) == len({*words}) == 200
-
-
-def test_unreadable_logs_are_not_in_the_sample(store: Store) -> None:
-    filled(store)
-    store.log("t001").unlink()
-    store.log("t001").mkdir()
-    store.log("t002").write_bytes(b"no entry\n" * 5)
-    assert "all" in common_words(store.reader, large=10)
 
 
 QUERIES = ('"all the"', '"the some"', 'body:"the some"', '"the seldom"', '"all"')

@@ -48,27 +48,6 @@ def first_rows(store: Store, count: int) -> list[ThreadRow]:
     return newest.rows
 
 
-def test_lines_are_written_appended_and_compacted(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
-    log = a_log(3)
-    store.write("t", log[:2])
-    store.write("u", log[:2])
-    overviewfile.update(store.reader, ["t"], soon)
-    path = Path(store.reader.layout.overview)
-    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
-    first = path.read_bytes()
-    store.write("t", log)
-    assert thread_listing(store.reader, viewer()).survey.unindexed == 1
-    overviewfile.update(store.reader, ["t"], soon)
-    assert path.read_bytes().startswith(first)
-    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
-    for number in range(300):
-        store.write("t", log[: number % 2 + 1])
-        overviewfile.update(store.reader, ["t"], soon)
-    assert path.stat().st_size < 1 << 17
-    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
-
-
 def test_what_was_written_just_now_is_not_indexed(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.write("t", a_log(2))
@@ -77,21 +56,6 @@ def test_what_was_written_just_now_is_not_indexed(tmp_path: Path) -> None:
     time.sleep(0.11)
     overviewfile.update(store.reader, ["t"])
     assert [*overview.read_records(store.reader.layout)] == ["t"]
-
-
-def test_a_rename_and_a_rival_show_at_once(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
-    renamed = [
-        one._replace(new_topic="w" if number else "")
-        for number, one in enumerate(a_log(2))
-    ]
-    store.write("t", renamed)
-    overviewfile.rebuild(store.reader, soon)
-    (row,) = thread_listing(store.reader, viewer()).rows
-    assert row.name == "w"
-    store.write("w", a_log(2))
-    rows = thread_listing(store.reader, viewer()).rows
-    assert {row.topic: row.name for row in rows} == {"t": "t", "w": "w"}
 
 
 def test_a_folder_that_became_a_link_shows_at_once(tmp_path: Path) -> None:
@@ -109,22 +73,6 @@ def test_a_folder_that_became_a_link_shows_at_once(tmp_path: Path) -> None:
         rows = thread_listing(store.reader, viewer(), topics).rows
         damaged = [row.topic for row in rows if row.damaged]
         assert damaged == ["t"]
-
-
-def test_the_first_tags_show_at_once(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
-    store.write("t", a_log(2))
-    overviewfile.rebuild(store.reader, soon)
-    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
-    store.label("t", [])
-    (row,) = thread_listing(store.reader, viewer()).rows
-    assert row.tags == ("tag-1",)
-    assert first_rows(store, 1) == [row]
-    Path(store.reader.layout.annotations("t")).unlink()
-    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
-    (row,) = thread_listing(store.reader, viewer()).rows
-    assert not row.tags
-    assert first_rows(store, 1) == [row]
 
 
 def rewrite(meta: Path) -> None:
@@ -151,20 +99,3 @@ def test_a_meta_that_is_changed_in_place_shows_at_once(
     assert first_rows(store, 2) == rows
     # Only the log counts for a thread that wc writes.
     assert [row.status for row in rows].count("WAIT") == 1
-
-
-def test_tags_that_are_appended_in_place_show_at_once(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
-    store.write("t", a_log(2))
-    notes = Path(store.reader.layout.annotations("t"))
-    notes.write_text('{"kind": "reaction"}\n')
-    overviewfile.rebuild(store.reader, soon)
-    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
-    with notes.open("a") as file:
-        fields = {"kind": "tag", "target_type": "thread", "value": "hot"}
-        file.write(json.dumps(fields) + "\n")
-    (row,) = thread_listing(store.reader, viewer()).rows
-    assert row.tags == ("hot",)
-    assert first_rows(store, 1) == [row]
-    notes.unlink()
-    assert [row.tags for row in first_rows(store, 1)] == [()]

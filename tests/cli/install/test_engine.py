@@ -36,7 +36,6 @@ from wc_cli.agents.install.ledger import Owner
 from wc_core.base.errors import (
     ConflictError,
     CorruptError,
-    LockTimeoutError,
     WcError,
 )
 
@@ -162,35 +161,6 @@ def test_installing_twice_is_installing_once_and_removing_leaves_no_trace(
     assert tree(tmp_path) == before
     assert set(states(tmp_path, what)) == {"not installed"}
     assert tree(tmp_path) == before
-
-
-def test_one_part_after_the_other_leaves_no_trace_either(tmp_path: Path) -> None:
-    write(tmp_path, HOMES["all of it"])
-    before, what = tree(tmp_path), wants(tmp_path)
-    for one in what:
-        install(tmp_path, one)
-    for one in what:
-        (outcome,) = remove(tmp_path, one)
-        assert not outcome.error
-    assert tree(tmp_path) == before
-
-
-def test_a_folder_made_for_several_files_goes_with_the_last_of_them(
-    tmp_path: Path,
-) -> None:
-    names = (".codex/a.rules", ".codex/b.rules", ".codex/rules/c.rules")
-    what = [
-        Want(Owner(f"client {n}", "skill"), Part("skill", (OwnFile(path, "x\n"),)))
-        for n, path in enumerate(tmp_path / one for one in names)
-    ]
-    install(tmp_path, *what)
-    remove(tmp_path, *what)
-    assert not tree(tmp_path)
-    for order in (what, what[::-1]):
-        install(tmp_path, *order)
-        for one in what:
-            remove(tmp_path, one)
-        assert not tree(tmp_path)
 
 
 def test_what_someone_wrote_in_the_meantime_stays(tmp_path: Path) -> None:
@@ -335,25 +305,6 @@ def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
     assert left.replace("\n\n", "\n") == theirs + newline + meanwhile
 
 
-def test_a_table_of_ours_that_someone_spaced_out_can_be_taken_out() -> None:
-    keys = ("mcp_servers", "watercooler")
-    text = toml.set_value("a = 1\n", keys, SERVER).text.replace(" = [", "    =  [")
-    assert toml.parse(toml.without(text, keys)) == {"a": 1}
-
-
-def test_what_was_there_already_stays_when_we_go(tmp_path: Path) -> None:
-    what = wants(tmp_path)
-    install(tmp_path, *what)
-    (tmp_path / ".watercooler/install/ledger.json").unlink()
-    assert set(states(tmp_path, what)) == {"there already"}
-    there = tree(tmp_path)
-    assert not any(one.files or one.error for one in install(tmp_path, *what))
-    remove(tmp_path, *what)
-    assert {k: v for k, v in there.items() if not k.startswith(".watercooler")} == tree(
-        tmp_path
-    )
-
-
 REFUSED: dict[str, tuple[str, str, str, str]] = {
     "broken JSON": (
         ".claude.json",
@@ -451,20 +402,6 @@ def test_a_link_stays_a_link_and_permissions_stay(tmp_path: Path) -> None:
 def test_a_new_file_of_settings_is_for_its_user_alone(tmp_path: Path) -> None:
     install(tmp_path, *wants(tmp_path))
     assert stat.S_IMODE((tmp_path / ".claude.json").stat().st_mode) == 0o600
-
-
-def test_a_dry_run_is_a_plan_that_nobody_carries_out(tmp_path: Path) -> None:
-    write(tmp_path, HOMES["all of it"])
-    before = tree(tmp_path)
-    with ledger.open_ledger(tmp_path) as book:
-        plan = engine.plan_install(book, wants(tmp_path))
-        assert plan.changes
-        diff = plan.diff(whole=True)
-    assert '+    "Stop": [' in diff
-    assert '-  "statusLine": {' in diff
-    assert "\\ No newline at end of file" in diff
-    assert "--- /dev/null" in diff
-    assert tree(tmp_path) == before
 
 
 def test_what_another_program_writes_this_moment_is_not_overwritten(
@@ -700,15 +637,6 @@ def test_files_of_others_are_not_ours_to_write(tmp_path: Path) -> None:
         os.chown(path, 12345, 12345)
     with pytest.raises(WcError, match="belongs to another user"):
         disk.check(str(path))
-
-
-def test_who_holds_the_lock_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ledger, "_SECONDS", 0.05)
-    with ledger.open_ledger(tmp_path), pytest.raises(LockTimeoutError) as caught:
-        install(tmp_path)
-    assert "Another wc install is running" in caught.value.message
 
 
 _STEPS = st.lists(

@@ -324,22 +324,6 @@ def test_what_a_newer_wc_rendered_is_kept(repository: Repository, which: str) ->
     assert done.data(META) == rendered_from(done.log())[META]
 
 
-def test_what_is_kept_whole_is_not_outvoted(repository: Repository) -> None:
-    ours = newer_meta(thread([FIRST, OURS], note="2"))
-    theirs = thread([FIRST, THEIRS], note="3")
-    done = merged(repository, thread([FIRST], note="1"), ours, theirs)
-    assert done.data(META) == ours[META]
-    assert done.plan.outvoted == ()
-
-
-def test_of_two_newer_ones_the_newest_counts(repository: Repository) -> None:
-    ours, theirs = thread([FIRST, OURS]), thread([FIRST, THEIRS])
-    for one, other in ((98, 99), (99, 98), (99, 99)):
-        pair = newer_meta(ours, one), newer_meta(theirs, other)
-        done = merged(repository, None, *pair)
-        assert done.data(META) == pair[0 if one > other else 1][META]
-
-
 FOREIGN = (json_line(entry_id=entry_id(9), agent="A", title="old", timestamp="1"),)
 
 
@@ -779,55 +763,6 @@ def test_of_many_threads_only_what_differs_is_read(tmp_path: Path) -> None:
     # Here it is not as if it were empty.
     with pytest.raises(GitError, match="cannot be read"):
         trees.blobs(git, [missing])
-
-
-def test_more_paths_than_a_command_line_has_room_for(repository: Repository) -> None:
-    alike = {paths_of(f"t{n}").page: b"x" for n in range(150)}
-    ours, theirs = (
-        {
-            **alike,
-            **{paths_of(f"t{n}").log: lines([one]) for n in range(150)},
-            "graph/other": b"1",
-        }
-        for one in (OURS._replace(topic="x"), THEIRS._replace(topic="x"))
-    )
-    done = merged(repository, None, ours, theirs)
-    assert all(done.ids(f"t{n}") == [THEIRS.id, OURS.id] for n in range(150))
-
-
-# --- is it a store? -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("tree", "expected"),
-    [
-        ({"threads/t.md": b"1"}, True),
-        ({"graph/x": b"1"}, True),
-        ({".gitattributes": b"*.png binary\n* -text merge=union\n"}, True),
-        ({".gitattributes": b"*.png binary\n"}, False),
-        ({".gitattributes": link("* -text merge=union")}, False),
-        ({"threads": b"1", "src/graph/x": b"1"}, False),
-        ({}, False),
-    ],
-)
-def test_whether_a_tree_is_a_store(
-    repository: Repository,
-    tree: Tree,
-    expected: bool,  # noqa: FBT001
-) -> None:
-    assert trees.is_store(repository.git, repository.commit(tree)) is expected
-
-
-def test_what_two_commits_have_in_common(repository: Repository) -> None:
-    root = repository.commit(SHARED)
-    one, other = (repository.commit({"x": name}, root) for name in (b"1", b"2"))
-    assert trees.merge_base(repository.git, one, other) == root
-    assert trees.merge_base(repository.git, root, other) == root
-    crossed = [
-        repository.commit({"x": b"3"}, *two) for two in ((one, other), (other, one))
-    ]
-    assert trees.merge_base(repository.git, *crossed) in {one, other}
-    assert trees.merge_base(repository.git, one, repository.commit({})) is None
 
 
 # --- what is too large to be read ---------------------------------------------

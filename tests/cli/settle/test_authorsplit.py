@@ -54,48 +54,6 @@ def _authors(**by_topic: list[Authorship]) -> Authors:
     return Authors(by_id, SETTLER)
 
 
-def test_one_author_is_one_commit() -> None:
-    threads = (_thread("auth", 2), _thread("plan", 1))
-    plan = _plan(*threads, shared=True)
-    ((only,),) = split_by_author(plan, threads, _authors(auth=[PAT, PAT], plan=[PAT]))
-    assert only.authorship == PAT
-    assert set(only.plan.changes) == set(plan.changes)
-    assert (only.plan.entries, only.plan.topics) == (plan.entries, plan.topics)
-
-
-def test_threads_of_two_authors_are_two_commits_that_do_not_depend() -> None:
-    threads = (_thread("auth", 1), _thread("plan", 1), _thread("test", 1))
-    plan = _plan(*threads, shared=True)
-    authors = _authors(auth=[BOT], plan=[PAT], test=[BOT])
-    (bots,), (pats,) = split_by_author(plan, threads, authors)
-    assert (bots.authorship, pats.authorship) == (BOT, PAT)
-    assert bots.plan.topics == ("auth", "test")
-    assert SHARED in bots.plan.changes
-    assert pats.plan.changes == threads[1].files
-
-
-def test_a_thread_of_two_authors_is_a_commit_for_each_run() -> None:
-    old = b'{"entry_id":"old"}\nnot an entry\n'
-    thread = _thread("auth", 4, old)
-    plan = _plan(thread)
-    (group,) = split_by_author(plan, [thread], _authors(auth=[PAT, BOT, BOT, PAT]))
-    lines = (thread.files[0].data or b"").splitlines(keepends=True)
-    assert [item.authorship for item in group] == [PAT, BOT, PAT]
-    logs = [item.plan.changes[0].data for item in group]
-    assert logs == [b"".join(lines[:count]) for count in (3, 5, 6)]
-    # The page and the other files are those of the whole log.
-    assert [len(item.plan.changes) for item in group] == [1, 1, 2]
-    entries = [[entry.id[-1] for _, entry in item.plan.entries] for item in group]
-    assert entries == [["0"], ["1", "2"], ["3"]]
-
-
-def test_without_records_everything_is_by_the_process_that_commits() -> None:
-    threads = (_thread("auth", 2),)
-    plan = _plan(*threads)
-    ((only,),) = split_by_author(plan, threads, _authors())
-    assert (only.authorship, only.plan) == (SETTLER, plan)
-
-
 @pytest.mark.parametrize("mixed", [False, True])
 def test_what_is_by_nobody_is_in_the_first_commit(*, mixed: bool) -> None:
     auth, plain = _thread("auth", 2), _thread("plain", 0)

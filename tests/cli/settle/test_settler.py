@@ -389,18 +389,6 @@ def test_a_helper_that_cannot_commit_says_so_at_the_next_write(repo: Repo) -> No
     assert "not committed" in repo.ok(*words).err
 
 
-def test_a_repository_that_cannot_take_a_commit(repo: Repo) -> None:
-    repo.settled("say", "auth", "--title", "x")
-    lock = repo.path / ".git/refs/heads" / f"{THREADS}.lock"
-    lock.touch()
-    said = repo.settled("ack", "auth", "--json").json
-    assert (said["saved"], said["committed"]) == (True, False)
-    assert "not committed" in said["notes"][0]
-    lock.unlink()
-    assert repo.settled("ack", "auth", "--json").json["committed"]
-    assert in_store(repo, "status", "--porcelain") == ""
-
-
 def test_a_write_that_failed_leaves_nothing_to_settle(repo: Repo) -> None:
     repo.ok("init")
     words = ["say", "auth", "--title", "x", "--body", "-"]

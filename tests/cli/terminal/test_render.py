@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from wc_cli.run.context import Context
 from wc_cli.run.terminal.render import COLUMNS, thread_list
-from wc_cli.run.terminal.style import Style, output_style
-from wc_cli.run.widths import cut_to_width, width_of
+from wc_cli.run.widths import width_of
 from wc_core.ledger.planning.checklists import ChecklistProgress
 from wc_core.ledger.threads.model import Review
 from wc_core.reading.views.drawing.badges import badge_of
@@ -24,38 +23,6 @@ from wc_core.reading.views.rows import ThreadRow
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
-
-
-@pytest.mark.parametrize(
-    ("text", "width"),
-    [
-        ("", 0),
-        ("abc", 3),
-        ("日本", 4),
-        ("cafe\u0301", 4),
-        ("a\u200db", 2),
-        ("🎾", 2),
-        ("⚠\ufe0f", 2),
-        ("a\u00adb", 3),
-    ],
-)
-def test_width(text: str, width: int) -> None:
-    assert width_of(text) == width
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "shown"),
-    [
-        ("abc", 3, "abc"),
-        ("abcd", 3, "ab…"),
-        ("日本語", 5, "日本…"),
-        ("日本語", 4, "日…"),
-        ("日本語", 6, "日本語"),
-    ],
-)
-def test_cut(text: str, width: int, shown: str) -> None:
-    assert cut_to_width(text, width) == shown
-    assert width_of(shown) <= width
 
 
 TEXTS = st.text(st.sampled_from("ab |\n\x1b日\u202e"), max_size=4)
@@ -113,13 +80,6 @@ def test_a_row_has_its_signs_facts_and_tags() -> None:
         *("?", "sign-in ⑂ ⚠", "Pat", "waits for logout +1 1/3"),
         *("3 (+2 new)", "", "", "(asks you: Sam) Log in +ui"),
     ]
-
-
-def test_no_colour_is_no_escape() -> None:
-    assert Style(color=False)("x", "1") == "x"
-    assert Style(color=True)("x", "1", "33") == "\x1b[1;33mx\x1b[0m"
-    assert Style(color=True)("", "1") == ""
-    assert not output_style({}).color
 
 
 def _list_lines(
