@@ -76,9 +76,8 @@ def test_an_unknown_option_of_the_whole(quiet: Repo) -> None:
     assert "--nonsense" in quiet.fails(2, "--nonsense")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_a_mistake_is_named_in_plain_words(repo: Repo) -> None:
+    for words, message in (
         (("read", "x", "--from", "abc"), "'abc' is not a whole number."),
         (("read", "x", "--limit", "abc"), "'abc' is not a whole number."),
         (("read", "x", "--limit", "-3"), "-3 is less than 0."),
@@ -92,14 +91,10 @@ def test_an_unknown_option_of_the_whole(quiet: Repo) -> None:
         (("move", "x", "branch", "y"), "Too many arguments: y"),
         (("rename", "x"), "Missing argument 'NEW'."),
         (("config", "foo"), "wc config has no action 'foo'."),
-    ],
-)
-def test_a_mistake_is_named_in_plain_words(
-    repo: Repo, words: tuple[str, ...], message: str
-) -> None:
-    done = repo.wc(*words)
-    assert done.code
-    assert message in done.err
+    ):
+        done = repo.wc(*words)
+        assert done.code
+        assert message in done.err
 
 
 # --- options of every command -------------------------------------------------

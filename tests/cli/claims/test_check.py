@@ -233,12 +233,10 @@ def test_the_verdicts_are_ordered_and_each_has_an_exit_status() -> None:
     assert codes == [30, 31, 32, 33, 34, 35]
 
 
-@pytest.mark.parametrize(
-    "words", [("a.py", "--mode", "own"), ("../a.py",), ("a.py::",), ()]
-)
-def test_wrong_input(repo: Here, words: tuple[str, ...]) -> None:
-    done = repo.wc("check", *words)
-    assert (done.code, done.out) == (2, "")
+def test_wrong_input(repo: Here) -> None:
+    for words in (("a.py", "--mode", "own"), ("../a.py",), ("a.py::",), ()):
+        done = repo.wc("check", *words)
+        assert (done.code, done.out) == (2, "")
 
 
 def server(repo: Here, agent: str) -> Session:
@@ -320,15 +318,13 @@ def test_the_server_knows_a_path_by_all_of_its_names(clones: Clones) -> None:
         assert "not a PATH or PATH::SYMBOL" in problem, wrong
 
 
-@pytest.mark.parametrize("head", ["../../config", "\0", "-", "HEAD", "f" * 40])
-def test_the_server_opens_no_file_that_a_caller_names(
-    clones: Clones, head: str
-) -> None:
+def test_the_server_opens_no_file_that_a_caller_names(clones: Clones) -> None:
     session = server(clones.pat, "Gemini")
-    answer = session.json("check_status", symbols=["a.py"], agent_head=head)
-    assert answer["verdict"] == "PROCEED"
-    error = session.error("check_status", symbols=["a.py"], branch=f"../{head}")
-    assert "cannot be the name of a branch" in error["message"]
+    for head in ("../../config", "\0", "-", "HEAD", "f" * 40):
+        answer = session.json("check_status", symbols=["a.py"], agent_head=head)
+        assert answer["verdict"] == "PROCEED"
+        error = session.error("check_status", symbols=["a.py"], branch=f"../{head}")
+        assert "cannot be the name of a branch" in error["message"]
 
 
 def test_the_server_compares_with_the_upstream_of_the_branch(clones: Clones) -> None:

@@ -168,9 +168,9 @@ def test_an_alias_of_a_command_is_the_same_occasion(repo: Here) -> None:
     assert "> Name the release." in repo.ok("set_status", "login", "CLOSED").err
 
 
-@pytest.mark.parametrize(
-    ("code", "words", "message"),
-    [
+def test_what_is_refused_writes_nothing(repo: Here) -> None:
+    repo.ok("new", "login", "--title", "T")
+    for code, words, message in (
         (2, "add --on handof x", "Did you mean: handoff, land? Use one of: say,"),
         (2, "add --on statusline x", "no guidance on statusline: it has one line"),
         (2, "add x", "add needs --on OCCASION and a text"),
@@ -183,19 +183,16 @@ def test_an_alias_of_a_command_is_the_same_occasion(repo: Here) -> None:
         (2, "print", "wc guidance has no action 'print'"),
         (4, "add --on say 1 2 3 4 5 6", "would have 6 lines; the limit is 5"),
         (4, f"add --on say {'x' * 601}", "would have 601 characters; the limit is 600"),
-    ],
-)
-def test_what_is_refused_writes_nothing(
-    repo: Here, code: int, words: str, message: str
-) -> None:
-    repo.ok("new", "login", "--title", "T")
-    assert message in repo.fails(code, "guidance", *words.split())
-    assert not (repo.store / "guidance").exists()
+    ):
+        assert message in repo.fails(code, "guidance", *words.split())
+        assert not (repo.store / "guidance").exists()
 
 
-@pytest.mark.parametrize("line", ["", " \n ", "\x1b[31m", "* "])
-def test_a_line_must_say_something(repo: Here, line: str) -> None:
-    assert "cannot be empty" in repo.fails(2, "guidance", "add", "--on", "say", line)
+def test_a_line_must_say_something(repo: Here) -> None:
+    for line in ("", " \n ", "\x1b[31m", "* "):
+        assert "cannot be empty" in repo.fails(
+            2, "guidance", "add", "--on", "say", line
+        )
 
 
 def test_a_longer_file_is_cut_and_says_so(repo: Here) -> None:

@@ -88,11 +88,6 @@ def test_read(story: Repo) -> None:
     )
 
 
-def test_the_ball_of_a_closed_thread_is_a_dash(story: Repo) -> None:
-    head = story.ok("read", "chores", "--peek").out.splitlines()[1]
-    assert head == "CLOSED · ball: \N{EN DASH} · 2 entries"
-
-
 def test_read_shows_a_reason(story: Repo) -> None:
     assert plain(story.ok("read", "billing", "--from", "#1").out).endswith(
         "#1 · Pat · TIME · Note · IN_REVIEW · on main (COMMIT) · ID\n"
@@ -118,14 +113,6 @@ def test_search(story: Repo) -> None:
         "auth #1 A plan Codex (Pat) · TIME\n    Tokens «expire». See the draft.\n"
     )
     assert done.err == "1 found\n"
-
-
-def test_whoami(story: Repo) -> None:
-    assert plain(story.ok("whoami").out) == (
-        "Pat (by git user)\n"
-        "store: ~/.watercooler/worktrees/watercooler-app-HASH "
-        "(the branch watercooler/threads)\n"
-    )
 
 
 def test_reindex(story: Repo) -> None:
@@ -168,94 +155,7 @@ def test_nothing_to_show(repo: Repo) -> None:
     assert repo.git("branch", "--list", "watercooler/*") == ""
 
 
-# --- exact keys ---------------------------------------------------------------
-
-
-def test_list_json(story: Repo) -> None:
-    answer = story.json("list", "--all")
-    assert list(answer) == ["store", "threads"]
-    assert answer["store"].startswith("~/.watercooler/worktrees/watercooler-app-")
-    chores, billing, auth = answer["threads"]
-    assert list(auth) == [
-        *("topic", "title", "status", "ball", "updated_at", "entry_count"),
-        *("have_ball", "new_for_you", "branch"),
-    ]
-    assert _TIME.fullmatch(auth.pop("updated_at"))
-    assert auth == {
-        "topic": "auth",
-        "title": "Log in with keys",
-        "status": "OPEN",
-        "ball": "Pat",
-        "entry_count": 2,
-        "have_ball": True,
-        "new_for_you": 2,
-        "branch": "main",
-    }
-    assert (chores["ball"], chores["status"]) == (None, "CLOSED")
-    assert (billing["have_ball"], billing["new_for_you"]) == (False, 0)
-
-
-def test_read_json(story: Repo) -> None:
-    answer = story.json("read", "auth", "--peek")
-    assert list(answer) == [
-        *("store", "topic", "title", "status", "ball", "participants", "entries"),
-        "pass",
-    ]
-    assert answer.pop("pass") == {"state": "saved"}
-    first, second = answer.pop("entries")
-    answer.pop("store")
-    assert answer == {
-        "topic": "auth",
-        "title": "Log in with keys",
-        "status": "OPEN",
-        "ball": "Pat",
-        "participants": ["Codex (Pat)"],
-    }
-    always = ["idx", "id", "at", "author", "role", "type", "title", "body"]
-    code = ["code_branch", "code_commit"]
-    assert list(first) == [*always, "action", "ball", "status", *code]
-    assert list(second) == [*always, "action", "ball", *code, "parents"]
-    assert second["parents"] == [first["id"]]
-    assert _ULID.fullmatch(second["id"])
-    assert _TIME.fullmatch(second["at"])
-    assert (second["idx"], second["type"], second["ball"]) == (1, "Plan", "Pat")
-    reason = story.json("read", "billing", "--from", "1", "--peek")["entries"][0]
-    assert list(reason) == [*always, "action", "status", "reason", *code, "parents"]
-
-
-def test_updates_json(story: Repo) -> None:
-    answer = story.json("updates")
-    assert list(answer) == ["store", "entries"]
-    assert [one["topic"] for one in answer["entries"]] == (
-        ["auth"] * 2 + ["billing"] * 2 + ["chores"] * 2
-    )
-    assert list(answer["entries"][0]) == [
-        *("topic", "idx", "id", "at", "author", "role", "type", "title"),
-        *("action", "ball", "status", "code_branch", "code_commit"),
-    ]
-
-
-def test_search_json(story: Repo) -> None:
-    answer = story.json("search", "tokens")
-    assert list(answer) == [
-        *("store", "query", "total"),
-        *("topic_count", "topics"),
-        "hits",
-    ]
-    assert (answer["query"], answer["total"]) == ("tokens", 1)
-    assert answer["topics"] == [{"topic": "auth", "hits": 1}]
-    assert list(answer["hits"][0]) == [
-        *("topic", "idx", "id", "at", "author", "title", "snippet")
-    ]
-
-
-def test_seen_json(repo: Repo) -> None:
-    repo.ok("say", "auth", "--title", "x")
     answer = repo.json("read", "auth", "--seen")
-    assert list(answer) == ["store", "seen"]
-    assert answer["seen"] == ["auth"]
-
-
 # --- filters and pages --------------------------------------------------------
 
 

@@ -201,20 +201,15 @@ def test_a_note_goes_when_it_is_over(repo: Here) -> None:
     assert "presence" not in repo.json("worktrees")["worktrees"][0]
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
+def test_what_is_no_note_is_refused(repo: Here) -> None:
+    for words, hint in (
         (("x", "--for", "long"), "Write 90m, 3h or 2d, at most 7d."),
         (("x", "--for", "8d"), "at most 7d"),
         (("x", "--for", "0m"), "at most 7d"),
         (("two\nlines",), "Use one line."),
         (("x" * 600,), "500 bytes.\n    Use fewer words."),
-    ],
-)
-def test_what_is_no_note_is_refused(
-    repo: Here, words: tuple[str, ...], hint: str
-) -> None:
-    assert hint in repo.fails(2, "note", *words)
+    ):
+        assert hint in repo.fails(2, "note", *words)
 
 
 def test_nothing_a_terminal_obeys_gets_out(repo: Here, login: Here) -> None:

@@ -61,11 +61,13 @@ def test_the_receipt_has_exactly_the_promised_keys(repo: Repo) -> None:
     }
 
 
-def test_a_receipt_names_an_entry_that_is_in_the_log(repo: Repo) -> None:
+def test_a_receipt_of_what_moves_no_ball_and_is_not_committed(repo: Repo) -> None:
     said = receipt(repo, "say", "auth", "--title", "Begin", "--body", "How?")
+    assert (said["saved"], said["committed"]) == (True, False)
     (entry,) = repo.entries("auth")
     assert entry["entry_id"] == said["entry_id"]
     assert (entry["title"], entry["body"]) == ("Begin", "How?")
+    assert repo.ok("ack", "auth").out == "saved auth #1 · ball: Pat\n"
 
 
 def test_the_receipt_in_words(repo: Repo) -> None:
@@ -79,22 +81,10 @@ def test_the_receipt_in_words(repo: Repo) -> None:
     assert done.err == ""
 
 
-def test_the_receipt_of_what_moves_no_ball(repo: Repo) -> None:
-    begin(repo, to=PAT)
-    done = repo.ok("ack", "auth")
-    assert done.out == "saved auth #1 · ball: Pat\n"
-
-
 def test_a_store_with_a_remote_says_that_nothing_was_pushed(repo: Repo) -> None:
     repo.git("remote", "add", "origin", "https://example.org/acme/app.git")
     assert receipt(repo, "say", "auth", "--title", "x")["pushed"] is False
     assert repo.ok("ack", "auth").out.endswith(" · not pushed: wc sync\n")
-
-
-def test_unsettled_is_not_called_committed(repo: Repo) -> None:
-    repo.ok("init")
-    said = receipt(repo, "say", "auth", "--title", "x")
-    assert (said["saved"], said["committed"]) == (True, False)
 
 
 # --- what an entry carries ----------------------------------------------------
@@ -158,32 +148,23 @@ def test_each_entry_names_the_one_before_it(repo: Repo) -> None:
 # --- new ----------------------------------------------------------------------
 
 
-def test_who_makes_a_thread_holds_its_ball(repo: Repo) -> None:
-    said = receipt(repo, "new", "auth", "--title", "Login")
-    assert (said["ball"], said["status"]) == (PAT, "OPEN")
-
-
-@pytest.mark.parametrize(
-    ("words", "ball", "status"),
-    [
-        (["--to", "Codex"], "Codex", "OPEN"),
-        (["--to", "anyone"], None, "OPEN"),
-        (["--to", "me"], PAT, "OPEN"),
-        (["--status", "IN_REVIEW"], PAT, "IN_REVIEW"),
-        (["--status", "closed"], None, "CLOSED"),
-    ],
-)
-def test_new_with(repo: Repo, words: list[str], ball: str, status: str) -> None:
-    said = receipt(repo, "new", "auth", "--title", "Login", *words)
-    assert (said["ball"], said["status"]) == (ball, status)
-
-
-def test_a_thread_is_made_once(repo: Repo) -> None:
-    begin(repo)
-    said = repo.fails(4, "new", "AUTH", "--title", "Again")
+def test_who_has_the_ball_of_a_new_thread(repo: Repo) -> None:
+    for at, (words, ball, status) in enumerate(
+        (
+            ((), PAT, "OPEN"),
+            (("--to", "Codex"), "Codex", "OPEN"),
+            (("--to", "anyone"), None, "OPEN"),
+            (("--to", "me"), PAT, "OPEN"),
+            (("--status", "IN_REVIEW"), PAT, "IN_REVIEW"),
+            (("--status", "closed"), None, "CLOSED"),
+        )
+    ):
+        said = receipt(repo, "new", f"auth-{at}", "--title", "Login", *words)
+        assert (said["ball"], said["status"]) == (ball, status)
+    said = repo.fails(4, "new", "AUTH-0", "--title", "Again")
     assert "already" in said
-    assert "wc say auth" in said
-    assert len(repo.entries("auth")) == 1
+    assert "wc say auth-0" in said
+    assert len(repo.entries("auth-0")) == 1
 
 
 # --- say ----------------------------------------------------------------------
@@ -208,29 +189,24 @@ def test_a_say_of_someone_else_leaves_the_ball(repo: Repo) -> None:
     assert repo.ball("auth") == CODEX
 
 
-def test_a_free_ball_goes_where_a_say_sends_it(repo: Repo) -> None:
+def test_where_a_say_sends_the_ball(repo: Repo) -> None:
+    def ball(topic: str, *words: str) -> str | None:
+        said: str | None = receipt(repo, "say", topic, "--title", "x", *words)["ball"]
+        return said
+
     begin(repo, to="anyone")
-    assert receipt(repo, "say", "auth", "--title", "x", "--to", "Cursor")["ball"] == (
-        "Cursor"
-    )
-
-
-def test_who_last_passed_it_comes_before_who_wrote_last(repo: Repo) -> None:
-    begin(repo, by="Cursor", to=PAT)
-    repo.ok("ack", "auth", "--as", "Codex")
-    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == "Cursor (Pat)"
-
-
-def test_a_free_ball_goes_to_who_asked_not_to_a_bystander(repo: Repo) -> None:
-    begin(repo, by="Cursor", to="anyone")
-    repo.ok("ack", "auth", "--as", "Codex")
-    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == "Cursor (Pat)"
-
-
-def test_the_last_other_participant_comes_next(repo: Repo) -> None:
-    begin(repo, to=PAT)
-    repo.ok("ack", "auth", "--as", "Codex")
-    assert receipt(repo, "say", "auth", "--title", "x")["ball"] == CODEX
+    assert ball("auth", "--to", "Cursor") == "Cursor"
+    # Who last passed it comes before who wrote last, and who asked before a bystander.
+    for topic, to in (("passed", PAT), ("free", "anyone")):
+        begin(repo, by="Cursor", topic=topic, to=to)
+        repo.ok("ack", topic, "--as", "Codex")
+        assert ball(topic) == "Cursor (Pat)"
+    begin(repo, topic="last", to=PAT)
+    repo.ok("ack", "last", "--as", "Codex")
+    assert ball("last") == CODEX
+    repo.ok("take", "last", "--reason", "x")
+    for who in ("anyone", "nobody", "free", "Anybody"):
+        assert ball("last", "--to", who) is None
 
 
 def test_finished_work_goes_back_to_the_person_who_asked(repo: Repo) -> None:
@@ -291,12 +267,6 @@ def test_a_ball_at_a_seat_is_only_that_one_s(repo: Repo) -> None:
     assert not repo.json("list", "--as", "Codex")["threads"][0]["have_ball"]
     other = ["list", "--as", "Codex", "--seat", "other"]
     assert not fix.json(*other)["threads"][0]["have_ball"]
-
-
-@pytest.mark.parametrize("who", ["anyone", "nobody", "free", "Anybody"])
-def test_words_for_a_free_ball(repo: Repo, who: str) -> None:
-    begin(repo, to=PAT)
-    assert receipt(repo, "say", "auth", "--title", "x", "--to", who)["ball"] is None
 
 
 def test_enforce_off_passes_the_ball_of_anyone(repo: Repo) -> None:
@@ -411,44 +381,41 @@ def test_a_ball_that_stays_despite_to_is_told_by_the_exit_status(
     assert len(repo.entries("auth")) == 2
 
 
-def test_other_statuses_leave_the_ball(repo: Repo) -> None:
-    begin(repo, to=PAT)
-    for status in ("IN_REVIEW", "BLOCKED", "OPEN"):
-        assert receipt(repo, "set-status", "auth", status)["ball"] == PAT
-
-
 def test_a_receipt_names_the_status_that_is_not_open_or_new(repo: Repo) -> None:
     begin(repo, to=PAT)
+    assert "already OPEN" in repo.fails(4, "set-status", "auth", "open")
     assert "OPEN" not in repo.ok("ack", "auth").out
     assert repo.ok("set-status", "auth", "BLOCKED").out.endswith(" · BLOCKED\n")
     assert repo.ok("ack", "auth").out.endswith(" · BLOCKED\n")
     assert repo.ok("set-status", "auth", "OPEN").out.endswith(" · OPEN\n")
+    assert receipt(repo, "set-status", "auth", "IN_REVIEW")["ball"] == PAT
     assert "is_new_status" not in receipt(repo, "ack", "auth")
-
-
-def test_a_status_that_is_there_already(repo: Repo) -> None:
-    begin(repo)
-    assert "already OPEN" in repo.fails(4, "set-status", "auth", "open")
 
 
 # --- handoff and take ---------------------------------------------------------
 
 
-def test_a_holder_hands_over_without_a_reason(repo: Repo) -> None:
+def test_who_may_hand_over_and_take(repo: Repo) -> None:
     begin(repo, to=PAT)
-    words = ["handoff", "auth", "--to", "Cursor", "--note", "Yours"]
-    assert receipt(repo, *words)["ball"] == "Cursor"
+    said = repo.fails(4, "handoff", "auth", "--to", PAT)
+    assert "already with Pat" in said
+    assert "--to NAME" in said
+    words = ["handoff", "auth", "--to", "Cursor"]
+    assert receipt(repo, *words, "--note", "Yours")["ball"] == "Cursor"
     entry = repo.entries("auth")[-1]
     assert (entry["title"], entry["body"]) == ("Handoff to Cursor", "Yours")
-
-
-def test_others_need_a_reason_to_hand_over(repo: Repo) -> None:
-    begin(repo)
-    said = repo.fails(4, "handoff", "auth", "--to", "Cursor")
-    assert "--reason" in said
-    words = ["handoff", "auth", "--to", "Cursor", "--reason", "Codex is away"]
-    assert receipt(repo, *words)["ball"] == "Cursor"
-    assert repo.entries("auth")[-1]["reason"] == "Codex is away"
+    # Others need a reason.
+    begin(repo, topic="held")
+    words = ["handoff", "held", "--to", "Cursor"]
+    assert "--reason" in repo.fails(4, *words)
+    assert receipt(repo, *words, "--reason", "Codex is away")["ball"] == "Cursor"
+    assert repo.entries("held")[-1]["reason"] == "Codex is away"
+    assert "wc take held --reason" in repo.fails(4, "take", "held")
+    assert receipt(repo, "take", "held", "--reason", "It is stuck")["ball"] == PAT
+    assert "wc say held" in repo.fails(4, "take", "held")
+    begin(repo, topic="free", to="anyone")
+    said = receipt(repo, "take", "free")
+    assert (said["previous_ball"], said["ball"]) == (None, PAT)
 
 
 def test_no_text_is_lost_that_is_given_with_a_second_m(repo: Repo) -> None:
@@ -459,13 +426,6 @@ def test_no_text_is_lost_that_is_given_with_a_second_m(repo: Repo) -> None:
     assert repo.entries("auth")[-1]["reason"] == "Codex is away until Monday"
     repo.ok("set-status", "auth", "BLOCKED", "-m", "No answer", "--reason", "at all")
     assert repo.entries("auth")[-1]["reason"] == "No answer at all"
-
-
-def test_a_handoff_to_where_it_is(repo: Repo) -> None:
-    begin(repo, to=PAT)
-    said = repo.fails(4, "handoff", "auth", "--to", PAT)
-    assert "already with Pat" in said
-    assert "--to NAME" in said
 
 
 def test_a_thread_is_moved_by_anyone_and_keeps_its_ball(repo: Repo) -> None:
@@ -518,19 +478,6 @@ def test_a_thread_for_a_branch_that_is_to_come(repo: Repo) -> None:
     assert repo.machine.run([str(SCRIPT)], fix.path).out == "🎾 you · login\n"
     done = repo.wc("new", "other", "--title", "x", "--branch", "a b")
     assert (done.code, done.out) == (2, "")
-
-
-def test_a_free_ball_is_for_taking(repo: Repo) -> None:
-    begin(repo, to="anyone")
-    said = receipt(repo, "take", "auth")
-    assert (said["previous_ball"], said["ball"]) == (None, PAT)
-
-
-def test_a_held_ball_is_taken_with_a_reason(repo: Repo) -> None:
-    begin(repo)
-    assert "wc take auth --reason" in repo.fails(4, "take", "auth")
-    assert receipt(repo, "take", "auth", "--reason", "It is stuck")["ball"] == PAT
-    assert "wc say auth" in repo.fails(4, "take", "auth")
 
 
 @pytest.mark.parametrize("action", ["say", "new", "handoff"])
@@ -595,28 +542,17 @@ def test_an_unknown_part_of_a_name_needs_force(repo: Repo, who: str) -> None:
 # --- conditions and retries ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("wanted", "holds"),
-    [
-        *(("me", True), ("pat", True), ("PAT", True)),
-        *(("Codex", False), ("anyone", False), ("free", False)),
-    ],
-)
-def test_if_ball(repo: Repo, wanted: str, holds: bool) -> None:  # noqa: FBT001
+def test_if_ball(repo: Repo) -> None:
     begin(repo, to=PAT)
-    words = ["ack", "auth", "--if-ball", wanted]
-    if holds:
-        repo.ok(*words)
-    else:
-        error = repo.fails(4, *words)
+    for wanted in ("Codex", "anyone", "free"):
+        error = repo.fails(4, "ack", "auth", "--if-ball", wanted)
         assert "Pat has the ball" in error or "not free: Pat has it" in error
-    assert len(repo.entries("auth")) == 1 + holds
-
-
-def test_if_ball_on_a_free_one(repo: Repo) -> None:
-    begin(repo, to="anyone")
-    repo.fails(4, "say", "auth", "--title", "x", "--if-ball", "me")
-    repo.ok("take", "auth", "--if-ball", "anyone")
+    assert len(repo.entries("auth")) == 1
+    for wanted in ("me", "pat", "PAT"):
+        repo.ok("ack", "auth", "--if-ball", wanted)
+    begin(repo, topic="free", to="anyone")
+    repo.fails(4, "say", "free", "--title", "x", "--if-ball", "me")
+    repo.ok("take", "free", "--if-ball", "anyone")
 
 
 def test_if_last(repo: Repo) -> None:
@@ -648,30 +584,15 @@ def test_a_key_writes_once(repo: Repo) -> None:
     assert again["notes"] == ["this key was used before: nothing new was written"]
     same = ("topic", "entry_id", "idx", "ball", "status", "saved")
     assert [again[one] for one in same] == [first[one] for one in same]
-
-
-def test_a_key_counts_for_its_thread_alone(repo: Repo) -> None:
-    for topic in ("auth", "billing"):
-        repo.ok("say", topic, "--title", "x", "--key", "k")
-    assert len(repo.json("list")["threads"]) == 2
-
-
-def test_a_key_covers_the_making_of_a_thread(repo: Repo) -> None:
-    words = ["new", "auth", "--title", "x", "--key", "k"]
+    # It counts for its thread alone, and for the making of it.
+    words = ["new", "billing", "--title", "x", "--key", "job 7"]
     assert receipt(repo, *words)["entry_id"] == receipt(repo, *words)["entry_id"]
-
-
-def test_a_key_is_compared_whole(repo: Repo) -> None:
+    # It is compared whole, and a text that quotes it does not use it.
+    body = json.dumps({"key": "b"}, separators=(",", ":"))
+    repo.ok("ack", "billing", "--body", body)
     for key in ("a", "ab", 'a"b', "b"):
-        repo.ok("say", "auth", "--title", "x", "--key", key)
-    assert len(repo.entries("auth")) == 4
-
-
-def test_an_entry_that_quotes_a_key_does_not_use_it(repo: Repo) -> None:
-    body = json.dumps({"key": "k"}, separators=(",", ":"))
-    repo.ok("say", "auth", "--title", "x", "--body", body)
-    repo.ok("say", "auth", "--title", "x", "--key", "k")
-    assert len(repo.entries("auth")) == 2
+        repo.ok("ack", "billing", "--key", key)
+    assert len(repo.entries("billing")) == 6
 
 
 # --- bad input ----------------------------------------------------------------
@@ -764,15 +685,15 @@ def test_bad_input(busy: Repo, case: str) -> None:
     assert len(busy.entries("auth")) == 1
 
 
-@pytest.mark.parametrize("case", ["climbing topic", "role", "near thread", "no title"])
-def test_bad_input_as_json(busy: Repo, case: str) -> None:
-    code, words, _ = BAD[case]
-    done = busy.wc(*words, "--json")
-    assert (done.code, done.out) == (code, "")
-    assert list(done.error) == ["code", "message", "hint"]
-    assert done.error["code"] == {2: "INVALID_INPUT", 3: "NOT_FOUND"}[code]
-    assert done.error["message"]
-    assert done.error["hint"]
+def test_bad_input_as_json(busy: Repo) -> None:
+    for case in ("climbing topic", "role", "near thread", "no title"):
+        code, words, _ = BAD[case]
+        done = busy.wc(*words, "--json")
+        assert (done.code, done.out) == (code, "")
+        assert list(done.error) == ["code", "message", "hint"]
+        assert done.error["code"] == {2: "INVALID_INPUT", 3: "NOT_FOUND"}[code]
+        assert done.error["message"]
+        assert done.error["hint"]
 
 
 def test_bytes_that_are_not_text_are_refused(busy: Repo) -> None:
@@ -780,17 +701,14 @@ def test_bytes_that_are_not_text_are_refused(busy: Repo) -> None:
         assert "UTF-8" in busy.fails(2, "say", "auth", *words)
 
 
-def test_topics_equal_but_for_case_are_one(repo: Repo) -> None:
+def test_topics_equal_but_for_case_or_composition_are_one(repo: Repo) -> None:
     for topic in ("Auth", "AUTH", "auth", "aUTH"):
         repo.ok("say", topic, "--title", topic)
-    assert [one["topic"] for one in repo.json("list")["threads"]] == ["auth"]
-    assert repo.json("read", "AuTh")["entries"][3]["title"] == "aUTH"
-
-
-def test_topics_equal_but_for_composition_are_one(repo: Repo) -> None:
     repo.ok("say", "cafe\u0301", "--title", "x")
     repo.ok("ack", "caf\u00e9")
-    assert [one["topic"] for one in repo.json("list")["threads"]] == ["caf\u00e9"]
+    topics = [one["topic"] for one in repo.json("list")["threads"]]
+    assert topics == ["caf\u00e9", "auth"]
+    assert repo.json("read", "AuTh")["entries"][3]["title"] == "aUTH"
 
 
 def test_a_like_named_thread_wants_to_be_asked_for(repo: Repo) -> None:
@@ -834,9 +752,11 @@ def test_say_starts_no_thread_beside_a_near_one(
     repo.ok("say", *words, "--new")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_what_continues_work_starts_no_thread(repo: Repo, *, is_empty: bool) -> None:
+    if not is_empty:
+        repo.ok("new", "auth", "-m", "Login")
+    for words in (
         ("close", "zzz", "-m", "Fixed"),
         ("close", "zzz"),
         ("close", "zzz", "-m", "Fixed", "--decision", "No"),
@@ -846,27 +766,20 @@ def test_say_starts_no_thread_beside_a_near_one(
         ("take", "zzz"),
         ("answer", "zzz", "-m", "Fixed"),
         ("ask", "zzz", "--to", "Codex", "-m", "Fixed?", "--force"),
-    ],
-)
-@pytest.mark.parametrize("is_empty", [True, False])
-def test_what_continues_work_starts_no_thread(
-    repo: Repo, words: tuple[str, ...], *, is_empty: bool
-) -> None:
-    if not is_empty:
-        repo.ok("new", "auth", "-m", "Login")
-    said = repo.fails(3, *words)
-    assert 'no thread "zzz"' in said
-    assert len(repo.json("list")["threads"]) == (not is_empty)
+    ):
+        said = repo.fails(3, *words)
+        assert 'no thread "zzz"' in said
+        assert len(repo.json("list")["threads"]) == (not is_empty)
 
 
-@pytest.mark.parametrize("command", ["close", "done", "ack", "say", "take"])
-def test_two_threads_in_one_command_are_refused(repo: Repo, command: str) -> None:
+def test_two_threads_in_one_command_are_refused(repo: Repo) -> None:
     repo.ok("new", "x2", "-m", "Two")
     repo.ok("new", "x3", "-m", "Three")
-    said = repo.fails(2, command, "x2", "x3")
-    assert "-m x3" in said
-    assert [len(repo.entries(topic)) for topic in ("x2", "x3")] == [1, 1]
-    assert [one["status"] for one in repo.json("list")["threads"]] == ["OPEN"] * 2
+    for command in ("close", "done", "ack", "say", "take"):
+        said = repo.fails(2, command, "x2", "x3")
+        assert "-m x3" in said
+        assert [len(repo.entries(topic)) for topic in ("x2", "x3")] == [1, 1]
+        assert [one["status"] for one in repo.json("list")["threads"]] == ["OPEN"] * 2
 
 
 def test_close_takes_no_single_word_for_a_text(repo: Repo) -> None:
@@ -959,9 +872,10 @@ def test_a_page_of_an_older_version_is_not_a_finding(repo: Repo) -> None:
     assert repo.json("read", "auth", "--peek")["entries"][:1] == entries
 
 
-@pytest.mark.parametrize(
-    ("folder", "written", "recorded"),
-    [
+def test_files_are_recorded_from_the_top(repo: Repo) -> None:
+    (repo.path / "src").mkdir()
+    (repo.path / "src/auth.py").touch()
+    for folder, written, recorded in (
         (".", "src/auth.py", "src/auth.py"),
         (".", "./src/auth.py", "src/auth.py"),
         (".", "src/", "src"),
@@ -972,21 +886,14 @@ def test_a_page_of_an_older_version_is_not_a_finding(repo: Repo) -> None:
         (".", "{top}/src/auth.py", "src/auth.py"),
         (".", "../other/x.py", "../other/x.py"),
         (".", "/etc/hosts", "/etc/hosts"),
-    ],
-)
-def test_files_are_recorded_from_the_top(
-    repo: Repo, folder: str, written: str, recorded: str
-) -> None:
-    (repo.path / "src").mkdir()
-    (repo.path / "src/auth.py").touch()
-    path = written.format(top=repo.path)
-    repo.ok("say", "auth", "--title", "T", "--file", path, cwd=folder)
-    assert repo.entries("auth")[-1]["file_refs"] == [recorded]
+    ):
+        path = written.format(top=repo.path)
+        repo.ok("say", "auth", "--title", "T", "--file", path, cwd=folder)
+        assert repo.entries("auth")[-1]["file_refs"] == [recorded]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_what_no_entry_can_be_about(repo: Repo) -> None:
+    for words, message in (
         (("--file", ""), "The path is empty."),
         (("--file", "a\nb"), "A path is a single line"),
         (("--pr", "twelve"), "'twelve' is not a pull request."),
@@ -997,13 +904,9 @@ def test_files_are_recorded_from_the_top(
         (("--commit", "abc"), "4 or more digits"),
         (("--summary", "a\nb"), "A summary is a single line"),
         (("--summary", "x" * 2001), "The summary is longer than 2000 bytes."),
-    ],
-)
-def test_what_no_entry_can_be_about(
-    repo: Repo, words: tuple[str, ...], message: str
-) -> None:
-    assert message in repo.fails(2, "say", "auth", "--title", "T", *words)
-    assert not repo.log("auth").exists()
+    ):
+        assert message in repo.fails(2, "say", "auth", "--title", "T", *words)
+        assert not repo.log("auth").exists()
 
 
 def test_a_commit_is_recorded_by_its_id(repo: Repo) -> None:
@@ -1055,9 +958,9 @@ def texts(repo: Repo, *words: str, **how: Any) -> tuple[str, str]:
     return entry["title"], entry["body"]
 
 
-@pytest.mark.parametrize(
-    ("words", "title", "body"),
-    [
+def test_the_text_of_an_entry(repo: Repo) -> None:
+    (repo.path / "message").write_text("First\n\nSecond\n    third\n")
+    for words, title, body in (
         (["-m", "Title"], "Title", ""),
         (["-m", "Title", "-m", "One", "-m", "Two"], "Title", "One\n\nTwo"),
         (["--message", "Title", "-b", "Text"], "Title", "Text"),
@@ -1066,32 +969,22 @@ def texts(repo: Repo, *words: str, **how: Any) -> tuple[str, str]:
         (["-m", "@file", "-m", "-"], "@file", "-"),
         (["-F", "message"], "First", "Second\n    third"),
         (["-t", "Title", "-F", "message"], "Title", "First\n\nSecond\n    third\n"),
-    ],
-)
-def test_the_text_of_an_entry(
-    repo: Repo, words: list[str], title: str, body: str
-) -> None:
-    (repo.path / "message").write_text("First\n\nSecond\n    third\n")
-    assert texts(repo, *words) == (title, body)
+    ):
+        assert texts(repo, *words) == (title, body)
 
 
 def test_a_message_from_standard_input(repo: Repo) -> None:
     assert texts(repo, "-F", "-", feed=b"First\n\nSecond\n") == ("First", "Second")
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
+def test_texts_that_contradict_each_other(repo: Repo) -> None:
+    for words, named in (
         (["-m", "x", "-t", "y"], "-m and --title"),
         (["-m", "x", "-m", "y", "-b", "z"], "--body and a second -m"),
         (["-F", "-", "-m", "y"], "-F and -m"),
         (["-F", "-", "-b", "y"], "-F and --body"),
-    ],
-)
-def test_texts_that_contradict_each_other(
-    repo: Repo, words: list[str], named: str
-) -> None:
-    assert named in repo.fails(2, "say", "auth", *words, feed=b"text")
+    ):
+        assert named in repo.fails(2, "say", "auth", *words, feed=b"text")
 
 
 def test_every_command_with_a_text_takes_it_as_git_does(repo: Repo) -> None:

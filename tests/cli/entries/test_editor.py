@@ -234,24 +234,21 @@ def test_questions_and_answers_are_written_in_an_editor(
     assert "Say it in one line: wc ask auth --to Codex -m '…'" in no_text
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_no_editor_opens_for_a_topic_that_will_be_refused(
+    repo: Repo, editor: dict[str, str]
+) -> None:
+    repo.ok("new", "auth", "--title", "x")
+    for words, message in (
         (("new", "bad topic"), "'bad topic' cannot be a topic."),
         (("say", ".hidden"), "'.hidden' cannot be a topic."),
         (("done", "other"), "There is no thread"),
         (("ack", "other", "-e"), "There is no thread"),
         (("close", "other", "-e"), "There is no thread"),
-    ],
-)
-def test_no_editor_opens_for_a_topic_that_will_be_refused(
-    repo: Repo, editor: dict[str, str], words: tuple[str, ...], message: str
-) -> None:
-    repo.ok("new", "auth", "--title", "x")
-    code, shown = at_terminal(repo, *words, env=editor)
-    assert code
-    assert message in shown
-    assert not (repo.machine.root / "seen").exists()
+    ):
+        code, shown = at_terminal(repo, *words, env=editor)
+        assert code
+        assert message in shown
+        assert not (repo.machine.root / "seen").exists()
 
 
 def test_a_text_that_cannot_close_a_thread_is_kept(
@@ -386,26 +383,23 @@ def test_new_is_refused_before_anyone_writes(
     assert not (repo.machine.root / "seen").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_what_no_text_could_change_is_refused_before_anyone_writes(
+    repo: Repo, editor: dict[str, str]
+) -> None:
+    repo.ok("new", "auth", "--title", "T", "--as", "Codex")
+    repo.ok("new", "over", "--title", "T", "--status", "CLOSED")
+    repo.ok("config", "set", "ball.enforce", "refuse")
+    for words, said in (
         (("say", "auth"), "only the holder may"),
         (("say", "auth", "--to", "Codx"), "Codx"),
         (("done", "auth"), "only the holder may"),
         (("say", "over"), "over is closed"),
         (("say", "aut"), "there is"),
-    ],
-)
-def test_what_no_text_could_change_is_refused_before_anyone_writes(
-    repo: Repo, editor: dict[str, str], words: tuple[str, ...], said: str
-) -> None:
-    repo.ok("new", "auth", "--title", "T", "--as", "Codex")
-    repo.ok("new", "over", "--title", "T", "--status", "CLOSED")
-    repo.ok("config", "set", "ball.enforce", "refuse")
-    code, shown = at_terminal(repo, *words, env=editor)
-    assert code != 0
-    assert said in shown, shown
-    assert not (repo.machine.root / "seen").exists()
+    ):
+        code, shown = at_terminal(repo, *words, env=editor)
+        assert code != 0
+        assert said in shown, shown
+        assert not (repo.machine.root / "seen").exists()
 
 
 @pytest.mark.parametrize(

@@ -64,24 +64,19 @@ def test_it_writes_a_file(repo: Here, tmp_path: Path) -> None:
     assert json.loads(path.read_text())["threads"][0]["topic"] == "login"
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
+def test_what_cannot_be_exported(repo: Here) -> None:
+    for words, code, said in (
         ((), 2, "--all"),
         (("login", "--all"), 2, "--all"),
         (("login", "--format", "pdf"), 2, "md, json"),
         (("login", "--format", "html"), 2, "md, json"),
         (("nothing",), 3, "nothing"),
         (("login", "--output", "/nowhere/at/all"), 7, "could not be written"),
-    ],
-)
-def test_what_cannot_be_exported(
-    repo: Here, words: tuple[str, ...], code: int, said: str
-) -> None:
-    done = repo.wc("export", *words)
-    assert done.code == code
-    assert done.out == ""
-    assert said in done.err
+    ):
+        done = repo.wc("export", *words)
+        assert done.code == code
+        assert done.out == ""
+        assert said in done.err
 
 
 def test_a_terminal_gets_nothing_that_it_would_obey_and_a_file_gets_everything(

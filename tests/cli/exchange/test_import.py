@@ -268,9 +268,8 @@ def test_issues_of_github(repo: Here, tmp_path: Path) -> None:
     assert "- labels: bug" in opened["body"]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_is_wrong_writes_nothing(repo: Here, tmp_path: Path) -> None:
+    for text, said in (
         (lines(BEADS) + "{\n", "Line 4 is not JSON."),
         (lines(BEADS) + '{"id": "bd-9", "priority": 1}\n', "Line 4 is not an issue"),
         (lines([*BEADS, BEADS[0]]), "Line 4 has the id 'bd-1'"),
@@ -282,15 +281,11 @@ def test_issues_of_github(repo: Here, tmp_path: Path) -> None:
             ours('{"topic":"x","log":[{"agent":"x"}]}'),
             "x: item 1 of its log is not an entry.",
         ),
-    ],
-)
-def test_what_is_wrong_writes_nothing(
-    repo: Here, tmp_path: Path, text: str, said: str
-) -> None:
-    done = repo.wc("import", write(tmp_path, text))
-    assert done.code == 2, done
-    assert said in done.err
-    assert repo.json("list", "--all")["threads"] == []
+    ):
+        done = repo.wc("import", write(tmp_path, text))
+        assert done.code == 2, done
+        assert said in done.err
+        assert repo.json("list", "--all")["threads"] == []
 
 
 def test_a_thread_about_something_else_is_left_alone(

@@ -117,20 +117,15 @@ def test_damaged_files_are_made_again(repo: Here) -> None:
             assert used_by(repo, "src/auth.py") == expected
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
+def test_wrong_input(repo: Here) -> None:
+    for words, code, message in (
         (("neighbors", "notes.txt"), 3, "wc does not parse files of its kind"),
         (("neighbors", "missing.py"), 3, "git has no such file here"),
         (("neighbors", "src/auth.py::missing"), 3, "does not define missing"),
         (("neighbors", "../x.py"), 2, "outside of this worktree"),
         (("neighbors",), 2, ""),
-    ],
-)
-def test_wrong_input(
-    repo: Here, words: tuple[str, ...], code: int, message: str
-) -> None:
-    assert message in repo.fails(code, *words)
+    ):
+        assert message in repo.fails(code, *words)
 
 
 def test_names_of_any_kind(repo: Here) -> None:

@@ -358,11 +358,11 @@ def test_a_guard_that_fails(claimed: Here, failure: str, code: int) -> None:
     assert done.code == code, done
 
 
-@pytest.mark.parametrize("sent", [b"", b"[]", b"{", b'{"tool_input": 5}', b"\xff"])
-def test_whatever_is_sent_the_guard_stops_nobody(claimed: Here, sent: bytes) -> None:
-    words = ("brief", "--hook", "before-tool", "--client", "claude")
-    done = claimed.wc(*words, feed=sent)
-    assert (done.code, done.out, done.err) == (0, "", "")
+def test_whatever_is_sent_the_guard_stops_nobody(claimed: Here) -> None:
+    for sent in (b"", b"[]", b"{", b'{"tool_input": 5}', b"\xff"):
+        words = ("brief", "--hook", "before-tool", "--client", "claude")
+        done = claimed.wc(*words, feed=sent)
+        assert (done.code, done.out, done.err) == (0, "", "")
 
 
 def test_a_large_file_is_refused_like_a_small_one(claimed: Here) -> None:

@@ -73,21 +73,16 @@ def test_a_note_says_what_it_is_about(repo: Here) -> None:
     assert "refactor src/auth.py" in repo.ok("worktrees").out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "count"),
-    [
+def test_only_what_was_asked_for(repo: Here) -> None:
+    repo.ok("note", "x", "--scope", "src/auth.py", *CODEX)
+    for arguments, count in (
         ({"path": "src"}, 1),
         ({"path": "src/auth.py::Login"}, 1),
         ({"path": "other.py"}, 0),
         ({"whose": "mine"}, 0),
         ({"whose": "others"}, 1),
-    ],
-)
-def test_only_what_was_asked_for(
-    repo: Here, arguments: dict[str, str], count: int
-) -> None:
-    repo.ok("note", "x", "--scope", "src/auth.py", *CODEX)
-    assert len(rows(repo, **arguments)) == count
+    ):
+        assert len(rows(repo, **arguments)) == count
 
 
 def test_the_next_note_replaces_it_and_clear_ends_it(repo: Here) -> None:
@@ -98,19 +93,16 @@ def test_the_next_note_replaces_it_and_clear_ends_it(repo: Here) -> None:
     assert texts(repo) == []
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_wrong_input(repo: Here) -> None:
+    for words in (
         ("note", "x", "--scope", "../../x"),
         ("note", "x", "--scope", "a.py::"),
         ("note", "x", "--intent", "x" * 201),
         ("note", "--clear", "x"),
         ("note", "x", *(f"--scope={number}" for number in range(51))),
-    ],
-)
-def test_wrong_input(repo: Here, words: tuple[str, ...]) -> None:
-    repo.fails(2, *words)
-    assert texts(repo) == []
+    ):
+        repo.fails(2, *words)
+        assert texts(repo) == []
 
 
 def test_it_ends_with_the_session(repo: Here) -> None:

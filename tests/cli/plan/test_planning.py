@@ -37,9 +37,8 @@ def waits(repo: Here) -> dict[str, list[str]]:
     return {row["topic"]: row["waits_for"] for row in rows if "waits_for" in row}
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
+def test_what_was_understood_is_read_back(repo: Here) -> None:
+    for words, sentence in (
         (("link", "ui", "waits-for", "api"), "ui waits for api"),
         (("link", "ui", "waits", "for", "api"), "ui waits for api"),
         (("link", "ui", "depends_on", "api"), "ui waits for api"),
@@ -51,17 +50,13 @@ def waits(repo: Here) -> dict[str, list[str]]:
         (("link", "ui", "relates", "api"), "ui relates to api"),
         (("link", "ui", "found-in", "api"), "ui was discovered in api"),
         (("link", "ui", "duplicates", "api"), "ui duplicates api"),
-    ],
-)
-def test_what_was_understood_is_read_back(
-    repo: Here, words: tuple[str, ...], sentence: str
-) -> None:
-    assert repo.ok(*words, *CODEX).out.splitlines()[-1] == sentence
-    entry = repo.json("read", "ui")["entries"][-1]
-    assert (entry["action"], entry["title"]) == ("link", sentence)
-    assert entry["links_added"][0]["topic"] == "api"
-    repo.ok("unlink", "ui", "api", *CODEX)
-    assert waits(repo) == {}
+    ):
+        assert repo.ok(*words, *CODEX).out.splitlines()[-1] == sentence
+        entry = repo.json("read", "ui")["entries"][-1]
+        assert (entry["action"], entry["title"]) == ("link", sentence)
+        assert entry["links_added"][0]["topic"] == "api"
+        repo.ok("unlink", "ui", "api", *CODEX)
+        assert waits(repo) == {}
 
 
 def test_the_ball_stays_and_nothing_is_committed_to_for_others(repo: Here) -> None:
@@ -69,9 +64,10 @@ def test_the_ball_stays_and_nothing_is_committed_to_for_others(repo: Here) -> No
     assert repo.json("read", "ui")["ball"] == "Codex (Pat)"
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "text"),
-    [
+def test_what_is_refused(repo: Here) -> None:
+    repo.ok("link", "ui", "waits-for", "api", *CODEX)
+    before = repo.json("list")["threads"]
+    for words, code, text in (
         (("link", "ui", "waiting-on", "api"), 2, "is not a link between threads"),
         (("link", "ui", "blox", "api"), 2, "example: wc link ui blocks api."),
         (("unlink", "ui", "blox", "api"), 2, "example: wc unlink ui blocks api."),
@@ -84,17 +80,11 @@ def test_the_ball_stays_and_nothing_is_committed_to_for_others(repo: Here) -> No
         (("link", "ui", "waits-for", ","), 2, "names no thread"),
         (("new", "x", "--title", "T", "--blocked-by", "nowhere"), 3, "nowhere"),
         (("ready", "nowhere"), 3, "nowhere"),
-    ],
-)
-def test_what_is_refused(
-    repo: Here, words: tuple[str, ...], code: int, text: str
-) -> None:
-    repo.ok("link", "ui", "waits-for", "api", *CODEX)
-    before = repo.json("list")["threads"]
-    assert text in repo.fails(code, *words, *CODEX)
-    assert [row["entry_count"] for row in repo.json("list")["threads"]] == [
-        row["entry_count"] for row in before
-    ]
+    ):
+        assert text in repo.fails(code, *words, *CODEX)
+        assert [row["entry_count"] for row in repo.json("list")["threads"]] == [
+            row["entry_count"] for row in before
+        ]
 
 
 def test_a_cycle_is_refused_with_its_path(repo: Here) -> None:
@@ -306,9 +296,8 @@ def test_many_links_at_once(repo: Here, text: str) -> None:
     assert [row["entry_count"] for row in repo.json("list")["threads"]] == counts
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "problem"),
-    [
+def test_of_many_links_all_are_written_or_none(repo: Here) -> None:
+    for text, code, problem in (
         ("- ui waits for api\n- api waits for ui\n", 4, "Line 2 would be a cycle: api"),
         ("- ui waits for api\n- ui waits for nowhere\n", 3, "Line 2: There is no"),
         ("- ui waits for api\n- ui\n", 2, "Line 2: it is not a link"),
@@ -316,16 +305,12 @@ def test_many_links_at_once(repo: Here, text: str) -> None:
         ("- ui foo api\n", 2, "Line 1: 'foo' is not a link"),
         ("- ui waits for ui\n", 4, "Line 1: ui cannot be linked to itself"),
         ("# nothing\n", 2, "It contains no links"),
-    ],
-)
-def test_of_many_links_all_are_written_or_none(
-    repo: Here, text: str, code: int, problem: str
-) -> None:
-    error = repo.fails(code, "link", "--from", "-", *CODEX, feed=text.encode())
-    assert problem in error
-    assert waits(repo) == {}
-    repo.fails(2, "link", "ui", "waits-for", "api", "--from", "x", *CODEX)
-    repo.fails(3, "link", "--from", "no-such-file", *CODEX)
+    ):
+        error = repo.fails(code, "link", "--from", "-", *CODEX, feed=text.encode())
+        assert problem in error
+        assert waits(repo) == {}
+        repo.fails(2, "link", "ui", "waits-for", "api", "--from", "x", *CODEX)
+        repo.fails(3, "link", "--from", "no-such-file", *CODEX)
 
 
 def held(repo: Here) -> list[str]:

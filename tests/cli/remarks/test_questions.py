@@ -148,9 +148,10 @@ def test_after_the_answer_the_ball_goes_on(repo: Here) -> None:
     repo.ok("handoff", "login", "--to", "Pat", *CLAUDE)
 
 
-@pytest.mark.parametrize(
-    ("words", "who", "code", "words_of_error"),
-    [
+def test_mistakes_write_nothing(repo: Here) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    before = repo.json("list")["threads"]
+    for words, who, code, words_of_error in (
         (("ask", "login", "--to", "anyone", "--title", "T"), CLAUDE, 2, "--to NAME"),
         (("ask", "login", "--to", "me", "--title", "T"), CLAUDE, 2, "someone else"),
         (("ask", "login", "--to", "asker", "--title", "T"), CLAUDE, 2, "someone else"),
@@ -164,21 +165,11 @@ def test_after_the_answer_the_ball_goes_on(repo: Here) -> None:
         (("answer", "login", "1", "--withdraw"), CODEX, 4, "withdraw"),
         (("answer", "login"), CODEX, 2, "title"),
         (("say", "new-one", "--answers", "1", "--title", "T"), CODEX, 3, "new-one"),
-    ],
-)
-def test_mistakes_write_nothing(
-    repo: Here,
-    words: tuple[str, ...],
-    who: tuple[str, ...],
-    code: int,
-    words_of_error: str,
-) -> None:
-    repo.ok(*ASK, *CLAUDE)
-    before = repo.json("list")["threads"]
-    done = repo.wc(*words, *who)
-    assert done.code == code, done
-    assert words_of_error in done.err
-    assert repo.json("list")["threads"] == before
+    ):
+        done = repo.wc(*words, *who)
+        assert done.code == code, done
+        assert words_of_error in done.err
+        assert repo.json("list")["threads"] == before
 
 
 def test_of_several_questions_one_has_to_be_named(repo: Here) -> None:

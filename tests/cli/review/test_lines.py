@@ -92,9 +92,8 @@ def test_the_path_is_that_of_the_repository(here: Here) -> None:
     assert refs(here, f"{here.path}/a.py:2")[0]["path"] == "a.py"
 
 
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
+def test_what_is_not_a_line_of_the_repository_is_refused(here: Here) -> None:
+    for place, message in (
         ("a.py:0", "names no lines"),
         ("a.py:5-4", "names no lines"),
         ("a.py:21", "a.py has 20 lines, so there is no line 21"),
@@ -102,14 +101,10 @@ def test_the_path_is_that_of_the_repository(here: Here) -> None:
         ("../outside.py:1", "is not a file of this repository"),
         ("/etc/passwd:1", "is not a file of this repository"),
         (".git/config:1", "is not a file of this repository"),
-    ],
-)
-def test_what_is_not_a_line_of_the_repository_is_refused(
-    here: Here, place: str, message: str
-) -> None:
-    error = here.fails(2, "ack", "login", "--title", "x", "--file", place)
-    assert message in error
-    assert len(here.json("read", "login")["entries"]) == 1
+    ):
+        error = here.fails(2, "ack", "login", "--title", "x", "--file", place)
+        assert message in error
+        assert len(here.json("read", "login")["entries"]) == 1
 
 
 def test_what_only_looks_like_a_line_is_a_path(here: Here) -> None:

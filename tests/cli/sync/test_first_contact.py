@@ -293,10 +293,10 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
-def test_a_refused_command_leaves_nothing(repo: Repo, words: tuple[str, ...]) -> None:
+def test_a_refused_command_leaves_nothing(repo: Repo) -> None:
     before = sorted(path.name for path in repo.machine.home.rglob("*"))
-    assert repo.wc(*words).code in {2, 3, 4}
-    assert repo.git("for-each-ref", f"refs/heads/{THREADS}") == ""
-    assert not (repo.path / ".git/worktrees").exists()
-    assert sorted(path.name for path in repo.machine.home.rglob("*")) == before
+    for words in REFUSED:
+        assert repo.wc(*words).code in {2, 3, 4}
+        assert repo.git("for-each-ref", f"refs/heads/{THREADS}") == ""
+        assert not (repo.path / ".git/worktrees").exists()
+        assert sorted(path.name for path in repo.machine.home.rglob("*")) == before

@@ -345,9 +345,9 @@ def test_the_switch_ends_by_itself(agents: Agents) -> None:
     assert "- login" in client.ended().err
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
+def test_what_makes_no_sense(repo: Repo) -> None:
+    repo.ok("init")
+    for words, hint in (
         (("wake", "of"), "wc wake off|on"),
         (("wake", "--until", "3h"), "--until only works with off"),
         (("wake", "off", "--until", "25:00"), "not a time of day"),
@@ -356,13 +356,10 @@ def test_the_switch_ends_by_itself(agents: Agents) -> None:
         (("wait", "--hook", "start", "--client", "claude"), "--hook wake"),
         (("wait", "--hook", "wake", "--client", "gemini"), "cannot be woken"),
         (("wait", "--client", "gemini"), "--hook wake"),
-    ],
-)
-def test_what_makes_no_sense(repo: Repo, words: tuple[str, ...], hint: str) -> None:
-    repo.ok("init")
-    done = repo.wc(*words)
-    assert done.code == 2
-    assert hint in done.err
+    ):
+        done = repo.wc(*words)
+        assert done.code == 2
+        assert hint in done.err
 
 
 def test_no_more_often_than_a_person_allows(agents: Agents) -> None:
