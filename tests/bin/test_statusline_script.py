@@ -21,7 +21,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.conftest import Machine, Repo
-from tests.core.status.placecases import WORKTREES
 
 from wc_core.attention.status import keptlines
 from wc_core.attention.status.keptlines import LineRequest
@@ -39,6 +38,14 @@ from wc_core.ledger.threads.model import STATUSES, State
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# A worktree by its folder, with its branch; a branch that is empty is none.
+WORKTREES = {
+    "app": "main",
+    "login": "login",
+    "app-wt-review": "feature/review",
+    "other": "Fix/UI",
+    "tree": "",
+}
 SCRIPT = Path(__file__).resolve().parents[2] / "bin" / "wc-statusline"
 THREADS = "watercooler/threads"
 SHELLS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
@@ -130,30 +129,6 @@ def test_a_new_topic_is_a_slug_and_stays_what_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "topic"),
-    [
-        ("fix-login", "fix-login"),
-        ("Fix-Login", "fix-login"),
-        ("v1.2_b", "v1.2_b"),
-        ("_private", "_private"),
-        ("42", "42"),
-        ("e\u0301te\u0301", "été"),
-        ("été", "été"),
-        ("STRASSE", "strasse"),
-        ("Straße", "strasse"),
-        ("日本語", "日本語"),
-        ("हिन्दी", "हिन्दी"),
-        ("a" * 100, "a" * 100),
-        ("é" * 50, "é" * 50),
-        ("contact", "contact"),
-    ],
-)
-def test_a_new_topic_is_case_folded_nfc(text: str, topic: str) -> None:
-    assert new_topic(text) == topic
-    assert unicodedata.is_normalized("NFC", topic)
-
-
-@pytest.mark.parametrize(
     ("text", "near"),
     [
         ("../../x", "x"),
@@ -209,40 +184,6 @@ def test_a_foreign_name_too_long_or_not_escaped_our_way_is_not_a_topic() -> None
         with pytest.raises(InvalidInputError) as caught:
             file_name(topic)
         assert "wc list" in caught.value.hint
-
-
-def test_a_store_has_the_layout_other_tools_know(tmp_path: Path) -> None:
-    layout = Layout(str(tmp_path))
-    found = {
-        "threads": layout.threads,
-        "log": layout.log("a"),
-        "meta": layout.meta("a"),
-        "edges": layout.edges("a"),
-        "page": layout.page("a"),
-        "config": layout.config,
-        "lock": layout.lock("a"),
-        "git_lock": layout.git_lock,
-        "scratch": layout.scratch,
-        "unsettled": layout.unsettled,
-        "settling": layout.settling,
-        "cursors": layout.cursors("a"),
-        "index": layout.index_page,
-    }
-    assert {k: os.path.relpath(v, tmp_path) for k, v in found.items()} == {
-        "threads": "graph/baseline/threads",
-        "log": "graph/baseline/threads/a/entries.jsonl",
-        "meta": "graph/baseline/threads/a/meta.json",
-        "edges": "graph/baseline/threads/a/edges.jsonl",
-        "page": "threads/a.md",
-        "config": "config.toml",
-        "lock": ".local/locks/threads/a",
-        "git_lock": ".local/locks/git",
-        "scratch": ".local/scratch",
-        "unsettled": ".local/unsettled",
-        "settling": ".local/settling.json",
-        "cursors": ".local/cursors/a",
-        "index": ".local/index.md",
-    }
 
 
 @relaxed

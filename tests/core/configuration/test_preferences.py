@@ -33,28 +33,10 @@ def test_where_they_are(tmp_path: Path) -> None:
         assert preferences.load(env) == NO_PREFERENCES
 
 
-def test_a_variable_switches_off_searches_by_meaning(tmp_path: Path) -> None:
-    loaded(tmp_path, "[inbox]\nstatusline = true\n")
-    for home in ({"HOME": str(tmp_path)}, {}):
-        assert preferences.load(home).by_meaning
-        off = preferences.load({**home, "WATERCOOLER_MEANING": "off"})
-        assert not off.by_meaning
-        assert off.shows_elsewhere == bool(home)
-
-
-def test_what_they_say(tmp_path: Path) -> None:
     text = '[notify]\ncommand = ["desktop", "say it"]\n'
-    text += '[inbox]\nleave_out = "app"\nstatusline = true\n'
     text += '[meaning]\nendpoint = ["http://gpu:8080/v1", "bge-m3"]\n'
-    found = loaded(tmp_path, text)
     assert found.notify_commands == ("desktop", "say it")
-    assert found.left_out == ("app",)
-    assert found.shows_elsewhere
-    assert found.by_meaning
     assert found.meaning_endpoint == ("http://gpu:8080/v1", "bge-m3")
-    assert found.problem == ""
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import Git
-from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.git import remotes, repository
 
 if TYPE_CHECKING:
@@ -112,14 +111,6 @@ def test_all_configuration_of_git_counts(place: Place) -> None:
     assert listed == ["mine"]
 
 
-def test_the_remotes_are_those_of_git(place: Place) -> None:
-    for name in ("b", "team/a", "a.b", "Origin", "origin"):
-        place.remote(name)
-    place.git(place.top, "config", "--add", "remote.b.url", "/hub/mirror.git")
-    said = place.git(place.top, "remote").split()
-    assert remotes.names(place.where, place.git.env) == sorted(said)
-
-
 @pytest.mark.parametrize(
     ("said", "name", "shown"),
     [
@@ -158,14 +149,6 @@ def test_an_address_is_shown_without_its_secrets(
     place.git(place.top, "check-ref-format", found.tracking)
 
 
-def test_an_address_starts_at_the_main_worktree(place: Place) -> None:
-    place.git(place.top, "worktree", "add", "-q", place.git.home / "elsewhere")
-    where = repository.find(str(place.git.home / "elsewhere"))
-    assert where is not None
-    env = {**place.git.env, "WATERCOOLER_GIT_REPO": "../x.git"}
-    assert remotes.find(where, env) == place.found(WATERCOOLER_GIT_REPO="../x.git")
-
-
 def test_each_address_has_a_ref_of_its_own_whatever_its_password(place: Place) -> None:
     said = ("https://h/x", "https://h/y", "https://a:b@h/x", "https://c@h/x")
     x, y, *others = (place.found(WATERCOOLER_GIT_REPO=one) for one in said)
@@ -192,23 +175,6 @@ def test_every_remote_has_a_ref_that_git_takes(place: Place, name: str) -> None:
         ["git", "check-ref-format", f"refs/remotes/{name}/{BRANCH}"], check=False
     )
     assert found.tracking.startswith("refs/remotes/") is not bool(done.returncode)
-
-
-def test_a_person_names_a_remote_or_an_address(place: Place) -> None:
-    place.remote("origin")
-    place.remote("team/a")
-    env = place.git.env
-    assert remotes.by_name(place.where, env, "team/a").name == "team/a"
-    assert remotes.by_name(place.where, env, "git@h:x").label == "git@h:x"
-    with pytest.raises(InvalidInputError, match="no remote team/b") as caught:
-        remotes.by_name(place.where, env, "team/b")
-    assert caught.value.hint == "There are: origin, team/a."
-
-
-def test_where_there_is_no_remote_none_can_be_named(place: Place) -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        remotes.by_name(place.where, place.git.env, "origin")
-    assert "git remote add" in caught.value.hint
 
 
 @pytest.mark.parametrize("piece", ["x", "x:", "x:/", "a-b."])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.base.names import FREE, MINE, OTHERS
-from wc_core.ledger.planning.graph import Order, OwnedLink
+from wc_core.base.names import FREE, OTHERS
+from wc_core.ledger.planning.graph import Order
 from wc_core.ledger.planning.kinds import BLOCKED_BY, PARENT, RELATES
 from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.ledger.threads.model import Link
@@ -55,23 +55,6 @@ def test_the_later_link_of_a_cycle_does_not_count(
     written: list[str], expected: list[str]
 ) -> None:
     assert ignored(order(*written)) == expected
-
-
-@pytest.mark.parametrize(
-    ("written", "link", "expected"),
-    [
-        (["b>a", "c>b"], ("a", BLOCKED_BY, "c"), ["a", "c", "b", "a"]),
-        (["b>a"], ("c", BLOCKED_BY, "a"), []),
-        (["b>a"], ("a", RELATES, "b"), []),
-        ([], ("a", BLOCKED_BY, "a"), ["a"]),
-        (["c<p"], ("p", BLOCKED_BY, "c"), ["p", "c", "p"]),
-    ],
-)
-def test_the_path_of_a_cycle(
-    written: list[str], link: tuple[str, str, str], expected: list[str]
-) -> None:
-    topic, kind, target = link
-    assert order(*written).cycle(OwnedLink(topic, Link(kind, target))) == expected
 
 
 LINK = st.tuples(
@@ -177,29 +160,6 @@ def test_something_can_always_be_begun(
         done.add(ThreadPlan(rows).ready()[0])
     rows = [thread(topic, by_topic.get(topic, ()), closed, held) for topic in TOPICS]
     assert not set(ThreadPlan(rows).ready()) & set(held)
-
-
-def test_why() -> None:
-    links = {
-        "b": (Link(BLOCKED_BY, "a", "1"),),
-        "c": (Link(PARENT, "b", "2"), Link(BLOCKED_BY, "gone", "3")),
-    }
-    rows = [thread(topic, links.get(topic, ()), "", "c") for topic in "abc"]
-    plan = ThreadPlan(
-        [*rows, rows[0]._replace(topic="d", ownership=MINE, status="BLOCKED")]
-    )
-    texts = {topic: [o.text for o in plan.obstacles(topic)] for topic in "abcd"}
-    assert texts == {
-        "a": [],
-        "b": ["it waits for A", "C is part of it and open"],
-        "c": [
-            "it waits for gone, which is not in this store",
-            "B, which it is part of, waits for A",
-            "Codex has the ball",
-        ],
-        "d": ["its status is BLOCKED"],
-    }
-    assert plan.ready() == ["a"]
 
 
 def test_long_chains_are_shown_to_a_depth() -> None:

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.base.layout import Layout
 from wc_core.edits.radar import kept
 from wc_core.edits.radar.model import (
-    HOT,
     KINDS,
-    SOFT,
     ApprovedBranch,
     Pair,
     Radar,
     SharedFile,
     Side,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=8)
 NUMBERS = st.integers(0, 2**53)
@@ -101,41 +95,3 @@ def test_pairs_of_no_sides_and_unknown_kinds_are_refused(pairs: list[Any]) -> No
     fields = json.loads(kept.encode(Radar(5, "main", (Side("a"), Side("b"))), {}))
     assert kept.decode(fields) is not None
     assert kept.decode({**fields, "pairs": pairs}) is None
-
-
-def test_an_older_file_has_no_approved_branches() -> None:
-    fields = json.loads(kept.encode(Radar(5, "main"), {}))
-    del fields["approved"]
-    assert kept.decode(fields) == Radar(5, "main")
-
-
-def test_a_file_that_is_missing_or_broken_is_none(tmp_path: Path) -> None:
-    layout = Layout(str(tmp_path))
-    assert kept.load(layout) is None
-    (tmp_path / ".local").mkdir()
-    (tmp_path / ".local" / "radar.json").write_text("[1]", encoding="utf-8")
-    assert kept.load(layout) is None
-    (tmp_path / ".local" / "radar.json").write_bytes(kept.encode(Radar(7), {}))
-    assert kept.load(layout) == Radar(7)
-
-
-DAY = 24 * 3600 * 1000
-
-
-def test_idle_worktrees_and_soft_files_are_not_reported() -> None:
-    now = 100 * DAY
-    hot, soft = SharedFile("a", HOT), SharedFile("b", SOFT)
-    sides = (
-        Side("a", path="/a", changed_ms=now),
-        Side("b", path="/b", changed_ms=now),
-        Side("old", path="/old", changed_ms=now - 15 * DAY),
-    )
-    radar = Radar(now, "main", sides, (Pair(0, 1, (hot, soft)), Pair(0, 2, (hot,))))
-    assert radar.alarms(0, now) == [(sides[1], hot)]
-    assert radar.alarms(1, now) == [(sides[0], hot)]
-    assert radar.alarms(2, now) == []
-    assert (radar.side_at("/b"), radar.side_at("/c"), radar.side_at("")) == (
-        1,
-        None,
-        None,
-    )

@@ -6,19 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.strategies import entry
 from wc_core.lookup.search.ranking import (
     COMMON,
-    SearchedText,
     chosen_terms,
-    even_weights,
     loose_terms,
     required_terms,
-    rough_score,
     stem,
     term_weights,
 )
-from wc_core.lookup.search.threadwords import ThreadWords
 from wc_core.lookup.search.words import parse_query
 
 
@@ -70,30 +65,3 @@ def test_a_term_that_very_many_have_chooses_nothing_unless_all_are_such() -> Non
     assert chosen_terms([1, 0, COMMON + 1]) == (True, False, False)
     assert chosen_terms([COMMON + 9, 0, COMMON + 1]) == (False, False, True)
     assert chosen_terms([0, 0]) == (False, False)
-
-
-def test_a_title_counts_more_and_a_long_text_less() -> None:
-    terms = parse_query("needle")
-    weights = even_weights(terms)
-
-    def score(tags: str = "", **fields: str) -> int:
-        text = SearchedText(entry(1, **fields), ThreadWords("t", tags))
-        return text.exact_score(terms, weights)
-
-    hay = "hay " * 500
-    assert score(title="needle") > score(body="needle") > score(body=f"needle {hay}")
-    assert score(body="needle needle") > score(body="needle")
-    assert score(body="needle", kind="decision") > score(body="needle")
-    assert score(body="needle", type="Decision") > score(body="needle")
-    assert score(title="needle") > score(tags="needle") > score(body="needle")
-    assert score() == 0
-
-
-def test_the_place_of_a_term() -> None:
-    one = entry(1, title="a needle", body="hay", agent="Codex")
-    text = SearchedText(one, ThreadWords("barn", "red urgent"))
-    terms = parse_query("needle hay barn codex straw body:needle author:codex topic:b")
-    assert text.places(terms) == (2, 1, 2, 1, 0, 0, 1, 2)
-    terms = parse_query("urgent tag:red tag:needle topic:red")
-    assert text.places(terms) == (2, 2, 0, 0)
-    assert rough_score([10, 100], [2, 1]) == 120

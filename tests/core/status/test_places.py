@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.status.placecases import CASES, WORKTREES, PlaceCase, thread
-from wc_core.attention.status.line import LinePlace, StatusRow, status_line
 from wc_core.attention.status.places import (
     MAIN,
     Surroundings,
@@ -20,12 +18,17 @@ from wc_core.attention.status.places import (
     places_of,
     worktree_places,
 )
-from wc_core.base.names import Directory, Name
-from wc_core.ledger.git.repository import change_of
+from wc_core.base import ulid
+from wc_core.base.names import Name
 from wc_core.ledger.threads.model import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def thread(topic: str, ball: str | None, at: int = 1, **more: Any) -> State:
+    """A thread whose ball has been where it is since ``at``."""
+    return State(topic, ball=ball, since=ulid.encode(at), **more)
 
 
 class Tree(NamedTuple):
@@ -164,13 +167,3 @@ def test_places_are_paths_below_a_folder(
     for place in places:
         assert os.path.normpath(f"b/{place}") == f"b/{place}"
         assert is_branch(place) or place == MAIN or "/" not in place
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_line_of_each_case(case: PlaceCase) -> None:
-    branch = WORKTREES[case.folder]
-    name = "" if case.folder == "app" else case.folder
-    tree = Tree(branch, change_of(case.folder), name)
-    here = Surroundings(worktree_places(tree), case.me, Directory())
-    rows: list[Any] = [StatusRow(state) for state in case.threads]
-    assert status_line(rows, LinePlace(here)) == case.line

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry, json_values, relaxed
-from wc_core.base.layout import Layout
-from wc_core.ledger.summaries import choosing, kept
-from wc_core.ledger.summaries.choosing import Summary, entry_summary, summary_of
+from wc_core.ledger.summaries import choosing
+from wc_core.ledger.summaries.choosing import Summary, summary_of
 from wc_core.ledger.summaries.kept import KeptSummary, merge, parse, text_hash
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ids = st.sampled_from(["A1", "A2", "{ulid}-Cöde x-t"])
 records = st.builds(
@@ -113,22 +108,3 @@ def test_a_title_cannot_be_taken_for_a_body() -> None:
     assert text_hash(entry(1, title="a", body="b")) != text_hash(
         entry(1, title="a\n\nb", body="")
     )
-
-
-def test_reading_the_file(tmp_path: Path) -> None:
-    layout = Layout(str(tmp_path))
-    plain = entry(1, body="We back off at once.")
-    assert entry_summary(layout, "t", plain).by == choosing.LEAD
-    path = tmp_path / "graph/baseline/threads/t/summaries.jsonl"
-    path.parent.mkdir(parents=True)
-    other = KeptSummary(entry(2).id, "h", "Something else.")
-    ours = KeptSummary(plain.id, text_hash(plain), "Backs off.")
-    path.write_bytes(other.to_line() + b"{torn\n" + ours.to_line())
-    assert entry_summary(layout, "t", plain) == ("Backs off.", choosing.MODEL)
-    assert kept.read_kept(layout, "t").by_key.keys() == {other.key, ours.key}
-    path.unlink()
-    path.symlink_to(tmp_path / "elsewhere")
-    assert kept.read_kept(layout, "t") == kept.NOTHING_KEPT
-    os.unlink(path)
-    path.mkdir()
-    assert entry_summary(layout, "t", plain).by == choosing.LEAD

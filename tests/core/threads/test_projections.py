@@ -26,7 +26,6 @@ from wc_core.ledger.threads.model import Base, Entry, State
 from wc_core.ledger.threads.projections import (
     VERSION,
     Meta,
-    normal_status,
     read_meta,
     render_edges,
     render_meta,
@@ -64,24 +63,6 @@ def test_meta_gives_back_the_state_and_keys_of_other_tools_and_versions(
     assert meta.base[:2] == (state.title, state.status)
     assert meta.base.summary == state.summary
     assert render_meta(state, size, meta.unknown) == data
-
-
-@pytest.mark.parametrize(
-    ("ball", "holder"),
-    [
-        ("Codex (pat)", "Codex (pat)"),
-        ("codex", "codex"),
-        ("@fix", "@fix"),
-        *((word, None) for word in (None, "", " ", "\r", "none", "None", "anyone")),
-        *((word, None) for word in ("Anyone (pat)", "nobody", "-", 7)),
-    ],
-)
-def test_the_words_of_other_tools_for_a_free_ball(
-    ball: object, holder: str | None
-) -> None:
-    meta = read_meta("t", json.dumps({"topic": "t", "ball": ball}).encode())
-    assert isinstance(meta, Meta)
-    assert meta.base == Base(ball=holder)
 
 
 @relaxed
@@ -226,23 +207,6 @@ def test_a_lone_surrogate_never_gets_out_of_a_meta() -> None:
     assert meta.base is not None
     assert meta.base.title == "?"
     assert b"?" in render_meta(State("t", title="\ud800"), 0, {})
-
-
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [
-        ("OPEN", "OPEN"),
-        ("open", "OPEN"),
-        ("in review", "IN_REVIEW"),
-        ("In-Review", "IN_REVIEW"),
-        ("IN_REVIEW", "IN_REVIEW"),
-        (" blocked ", "BLOCKED"),
-        ("waiting for Godot", "WAITING_FOR_GODOT"),
-        ("", "OPEN"),
-    ],
-)
-def test_statuses_of_older_stores_are_spelt_our_way(text: str, status: str) -> None:
-    assert normal_status(text) == status
 
 
 def test_edges_have_the_form_older_tools_give_them() -> None:
