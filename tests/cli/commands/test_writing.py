@@ -161,9 +161,9 @@ def test_who_has_the_ball_of_a_new_thread(repo: Repo) -> None:
     ):
         said = receipt(repo, "new", f"auth-{at}", "--title", "Login", *words)
         assert (said["ball"], said["status"]) == (ball, status)
-    said = repo.fails(4, "new", "AUTH-0", "--title", "Again")
-    assert "already" in said
-    assert "wc say auth-0" in said
+    refusal = repo.fails(4, "new", "AUTH-0", "--title", "Again")
+    assert "already" in refusal
+    assert "wc say auth-0" in refusal
     assert len(repo.entries("auth-0")) == 1
 
 
@@ -397,9 +397,9 @@ def test_a_receipt_names_the_status_that_is_not_open_or_new(repo: Repo) -> None:
 
 def test_who_may_hand_over_and_take(repo: Repo) -> None:
     begin(repo, to=PAT)
-    said = repo.fails(4, "handoff", "auth", "--to", PAT)
-    assert "already with Pat" in said
-    assert "--to NAME" in said
+    refusal = repo.fails(4, "handoff", "auth", "--to", PAT)
+    assert "already with Pat" in refusal
+    assert "--to NAME" in refusal
     words = ["handoff", "auth", "--to", "Cursor"]
     assert receipt(repo, *words, "--note", "Yours")["ball"] == "Cursor"
     entry = repo.entries("auth")[-1]
