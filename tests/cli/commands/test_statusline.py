@@ -457,7 +457,10 @@ def test_input_that_the_script_has_read_names_the_folder(
     assert (done.code, done.out, done.err) == (0, expected, "")
 
 
-@pytest.mark.parametrize("shell", ["sh", "bash", "zsh"])
+@pytest.mark.parametrize(
+    "shell",
+    ["sh", *(pytest.param(one, marks=pytest.mark.long) for one in ("bash", "zsh"))],
+)
 def test_a_slow_chained_line_does_not_starve_ours(repo: Repo, shell: str) -> None:
     """Claude Code ends a run after 5 seconds. What still runs may keep its output."""
     if shutil.which(shell) is None:

@@ -450,8 +450,14 @@ def test_no_tool_of_another_server_with_our_name_is_allowed(
     assert our_rules(lived_in, client) == []
 
 
-@pytest.mark.parametrize("only", [(), ("--only", "server"), ("--only", "tools")])
-@pytest.mark.parametrize("client", TOOL_RULES)
+@pytest.mark.parametrize(
+    ("client", "only"),
+    [
+        *((client, ()) for client in TOOL_RULES),
+        ("claude", ("--only", "server")),
+        ("claude", ("--only", "tools")),
+    ],
+)
 def test_our_rules_go_when_another_server_takes_our_name(
     lived_in: Repo, client: str, only: tuple[str, ...]
 ) -> None:
