@@ -145,7 +145,7 @@ def full(run: benchrun.Run) -> Iterator[str]:
         yield wrapped(told("Not in this run:", absent))
     if run.answer["notes"]:
         yield ""
-        yield "What went wrong in rows with several writers, or between clones:"
+        yield "What went wrong in rows with several writers:"
         yield ""
         for note, times in Counter(run.answer["notes"]).items():
             yield f"- {note}" + (f" ({times} times)" if times > 1 else "")

@@ -3,9 +3,7 @@
 docs/troubleshooting.md, the manual pages, what the server answers while it starts, and
 blocks in other files about agents and commands. From docs/bench.json, a saved run of
 bin/bench, it writes the tables and plots of the pages about speed; from docs/long.json,
-the saved results of bin/test --long, the table of docs/reliability.md; from
-docs/histories.json, the saved figures of tests/bench/histories.py, one of
-docs/review.md.
+the saved results of bin/test --long, the table of docs/reliability.mdreview.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are out of date
@@ -218,7 +216,6 @@ def pages() -> dict[Path, str]:
     import make_benchmarks
     import make_commands
     import make_declared
-    import make_histories
     import make_long
     import make_man  # imports this module
     import make_map
@@ -240,7 +237,6 @@ def pages() -> dict[Path, str]:
         **benchmarks,
         **make_commands.files(),
         **declared,
-        **make_histories.files(),
         **make_long.files(),
         **make_map.files(),
         **make_settings.files(),

@@ -37,18 +37,16 @@ class Hub:
         run("git", "-C", path, "config", "http.receivepack", "true")
         return path, self._server.url(name)
 
-    def shared(self, folder: str, name: str, *, path: bool = False) -> str:
-        """Give a repository made by ``scratch`` the remote ``origin``, by its URL
-        or by its path, which has its threads; that address."""
+    def shared(self, folder: str, name: str) -> None:
+        """Give a repository made by ``scratch`` the remote ``origin``, by its URL,
+        which has its threads."""
         root = self._scratch.layout(folder).root
         env = self._scratch.process("git", folder=folder).env
         there, url = self._make(name)
-        address = there if path else url
         git = ("git", "-C", root)
         run(*git, "push", "--quiet", there, BRANCH, env=env)
-        run(*git, "remote", "add", "origin", address, env=env)
+        run(*git, "remote", "add", "origin", url, env=env)
         run(*git, "fetch", "--quiet", "origin", env=env)
-        return address
 
 
 class Silence:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.bench.adopted import AdoptedRows
 from tests.bench.claims import ClaimRows
-from tests.bench.cloud import CloudRows
 from tests.bench.crowd import Crowds
 from tests.bench.graph import GraphRows
-from tests.bench.graphdb import GraphDatabaseRows
 from tests.bench.inbox import InboxRows
-from tests.bench.landing import LandingRows
 from tests.bench.leftover import Leftover
 from tests.bench.peers import Peers
 from tests.bench.planning import PlanRows
 from tests.bench.radar import RadarRows
 from tests.bench.rows import Table
-from tests.bench.running import RunRows
 from tests.bench.searching import SearchRows
 from tests.bench.serving import Serving
 from tests.bench.travel import Travels
@@ -34,21 +29,16 @@ class Parts(NamedTuple):
 
     table: Table
     searching: SearchRows
-    adopted: AdoptedRows
     leftover: Leftover
     serving: Serving
     crowds: Crowds
     travels: Travels
-    cloud: CloudRows
     claims: ClaimRows
     radar: RadarRows
     graph: GraphRows
-    graphdb: GraphDatabaseRows
     planning: PlanRows
     inbox: InboxRows
     waking: WakeRows
-    running: RunRows
-    landing: LandingRows
     peers: Peers
 
     def rows(self) -> list[Row]:
@@ -59,10 +49,9 @@ class Parts(NamedTuple):
         return list(found.values())
 
     def notes(self) -> list[str]:
-        """What went wrong in a crowd, or between clones, and did not end it."""
+        """What went wrong in a crowd, and did not end it."""
         crowds = (*self.crowds.crowds, *self.peers.crowds)
-        found = [note for crowd in crowds for note in crowd.notes]
-        return [*found, *(note for one in self.travels.clones for note in one.notes)]
+        return [note for crowd in crowds for note in crowd.notes]
 
 
 def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
@@ -70,20 +59,15 @@ def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
     return Parts(
         table=Table(scratch, size),
         searching=SearchRows(scratch, size.big),
-        adopted=AdoptedRows(scratch, size.big),
         leftover=Leftover(scratch),
         serving=Serving(scratch, size.served, size.idle),
         crowds=Crowds(scratch, size.writers),
         travels=Travels(scratch, size),
-        cloud=CloudRows(scratch, size),
         claims=ClaimRows(scratch),
         radar=RadarRows(scratch),
         graph=GraphRows(scratch),
-        graphdb=GraphDatabaseRows(scratch, size.big[0]),
         planning=PlanRows(scratch),
         inbox=InboxRows(scratch, size.big[0]),
         waking=WakeRows(scratch, size.asleep),
-        running=RunRows(scratch, size.run, size.watched),
-        landing=LandingRows(scratch),
         peers=Peers(scratch, size, peers),
     )

@@ -23,29 +23,22 @@ if TYPE_CHECKING:
 
 class Size(NamedTuple):
     """How much there is in what is measured: the big store, the lengths of threads,
-    how many threads of one entry, how many writers with how many posts each, how
-    many clones with how many entries each, how many commits of one entry; how many
-    threads are repaired; the stores of servers, the seconds that one of them is idle,
-    those that a session is; how many agents are run for how many seconds, and the
-    seconds that ``wc run`` is idle."""
+    how many threads of one entry, how many writers with how many posts each; how
+    many threads are repaired; the stores of servers, the seconds that one of them is
+    idle, and those that a session is."""
 
     big: tuple[int, int] = (1000, 20)
     lengths: tuple[int, ...] = (10, 1000, 10_000)
     threads: tuple[int, ...] = (1, 100, 1000, 10_000)
     writers: tuple[tuple[int, int], ...] = ((1, 25), (2, 25), (8, 25), (30, 10))
     peer_threads: tuple[int, ...] = (1, 1000, 10_000)
-    clones: tuple[tuple[int, int], ...] = ((5, 10), (20, 10), (50, 10))
     repaired: int = 2000
-    commits: int = 1000
     served: tuple[Served, ...] = (
         Served(1000, 20, search=10),
         Served(10_000, 50, search=25),
     )
     idle: float = 10.0
     asleep: float = 20.0
-    run: tuple[int, float] = (50, 2.0)
-    # It looks at everything every 30 seconds.
-    watched: float = 30.0
 
 
 QUICK_SIZE = Size(
@@ -54,14 +47,10 @@ QUICK_SIZE = Size(
     threads=(1, 10, 50, 100),
     writers=((1, 3), (2, 3), (8, 3)),
     peer_threads=(1, 50),
-    clones=((3, 4),),
     repaired=50,
-    commits=30,
     served=(Served(100, 5, search=10),),
     idle=0.5,
     asleep=0.5,
-    run=(10, 0.5),
-    watched=0.5,
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
 # Each against its own bare start.

@@ -1,5 +1,4 @@
-"""What travelling costs: a sync beside git's own, a remote that hangs, clones
-that all write, and what a repository grows by.
+"""What travelling costs: a sync beside git's own, and a remote that hangs.
 
 What git's own fetch and push are given is the commit that a write makes; it is
 made before the clock runs. The remote is git's smart http on loopback.
@@ -14,12 +13,10 @@ from functools import cached_property
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from tests.bench.clones import ONCE, Clones, Growth, said
-from tests.bench.crowd import EVERY
 from tests.bench.hub import Hub, Silence
 from tests.bench.processes import BenchError, run
 from tests.bench.rows import SAY, Size
-from tests.bench.scratch import is_locked
+from tests.bench.scratch import FIRST, is_locked
 from tests.bench.table import Row, times
 from wc_cli.ledger.settle import settler
 from wc_core.base.layout import BRANCH
@@ -27,6 +24,7 @@ from wc_core.base.layout import BRANCH
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.bench.processes import Process
     from tests.bench.scratch import Scratch
 
 GIT, SYNC = "git fetch && git push", "wc sync, 1 new entry"
@@ -36,6 +34,14 @@ HANGING = "wc say, a remote that hangs"
 LAST_SECONDS = 30
 
 
+def said(scratch: Scratch, folder: str, agent: str) -> Process:
+    """A ``wc say`` that leaves settling, and the way to the remote, to others."""
+    words = ("wc", "say", FIRST, "--title", "A title", "--body", "A body")
+    process = scratch.process(*words, folder=folder)
+    ours = {"WATERCOOLER_SYNC": "off", "WATERCOOLER_AGENT": agent}
+    return process._replace(env=process.env | ours)
+
+
 class Travels:
     """The rows. Nothing is made before a row is sampled for the first time."""
 
@@ -43,9 +49,7 @@ class Travels:
         self.scratch = scratch
         self.size = size
         self.hub = Hub(scratch)
-        self.clones = [Clones(scratch, self.hub, *each) for each in size.clones]
         self._turns = cycle(TURNS)
-        self._growth = Growth(scratch, self.hub, size.commits)
 
     def rows(self) -> list[Row]:
         """Every row, in the order of the table."""
@@ -64,22 +68,7 @@ class Travels:
                     goal and times(1.6),
                 ),
             ]
-        together = []
-        for clones, (count, entries) in zip(self.clones, self.size.clones, strict=True):
-            name = f"{count} clones, {entries} entries each"
-            alone = f"{name}, one after the other"
-            rare = EVERY if count == self.size.clones[0][0] else ONCE
-            both = [
-                Row(alone, clones.alone_seconds),
-                Row(f"{name}, all syncing", clones.seconds, alone, times(2)),
-            ]
-            together += [row._replace(every=rare, unit="s") for row in both]
-        return [
-            *rows,
-            Row(HANGING, self._say_in_vain, SAY, times(1.1)),
-            *together,
-            *self._growth.rows(),
-        ]
+        return [*rows, Row(HANGING, self._say_in_vain, SAY, times(1.1))]
 
     @cached_property
     def _folder(self) -> str:
@@ -92,7 +81,7 @@ class Travels:
 
     def _ready(self, remote: str, *, committed: bool) -> None:
         """Write an entry, which no remote has; the one before is everywhere."""
-        process = said(self.scratch, self._folder, "A body", next(self._turns))
+        process = said(self.scratch, self._folder, next(self._turns))
         process.seconds()
         root = self.scratch.layout(self._folder).root
         if committed:
@@ -142,7 +131,7 @@ class Alone:
     def seconds(self) -> float:
         """Say something; what is to be sent is left to a helper, who waits."""
         background = {"WATERCOOLER_SYNC": "background"}
-        process = said(self._scratch, self._folder, "A body", next(self._turns))
+        process = said(self._scratch, self._folder, next(self._turns))
         process = process._replace(env=process.env | background)
         # What a process inherits is locked until the last one of them has ended.
         with open(self._helpers, "wb") as file:

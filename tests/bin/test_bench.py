@@ -118,19 +118,6 @@ def test_waking_a_session_is_measured_beside_a_ball_that_wakes_nobody() -> None:
     assert idle["other"] == "wc wait: CPU in a minute"
 
 
-@pytest.mark.long
-def test_running_agents_is_measured_beside_the_agents_alone() -> None:
-    done = bench("--quick", "--json", "--runs", "1", "--only", "^wc run")
-    assert done.returncode == 0, done.stderr
-    rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
-    run = rows["wc run: 10 agents of 0.5 s, 8 at once"]
-    assert run["other"] == "xargs: 10 agents of 0.5 s, 8 at once"
-    assert rows[run["other"]]["median"] > 1  # the ninth waits for the first
-    assert run["ratio"] > 1
-    idle = rows["wc run: CPU while there is nothing to start"]
-    assert (idle["unit"], idle["goal"]) == ("%", "≤ 0.5 %")
-
-
 def measured_row(name: str, *, holds: bool | None = None) -> Result:
     goal = "" if holds is None else "≤ 1 ms"
     return Result(name, 5.0, (4.0, 6.0), 3, "ms", None, "", goal, holds)
