@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests import forking
-from tests.clients import installing
 from tests.clients.asking import (
     ARGUMENTS,
     PROMPT_ARGUMENTS,
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tests.clients.installing import Programs
 
 _ADDRESS = re.compile(r"store: (http://\S+)")
 SECONDS = 60.0
@@ -128,11 +126,6 @@ def _command(path: Path, words: list[str]) -> None:
     )
     path.write_text(text)
     path.chmod(0o755)
-
-
-@pytest.fixture(scope="session")
-def programs() -> Programs:
-    return installing.locked()
 
 
 @pytest.fixture(scope="session")

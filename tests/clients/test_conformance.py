@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.clients import installing
+
 if TYPE_CHECKING:
     from tests.clients.conftest import Place
-    from tests.clients.installing import Programs
 
 EXPECTED = Path(__file__).with_name("conformance-expected-failures.toml")
 REVISIONS = ("2025-11-25", "2026-07-28")
@@ -50,8 +51,9 @@ def checks(results: Path) -> list[Check]:
 
 @pytest.mark.long
 def test_only_what_a_product_has_not_fails(
-    place: Place, programs: Programs, address: str, tmp_path: Path
+    place: Place, address: str, tmp_path: Path
 ) -> None:
+    programs = installing.agent("@modelcontextprotocol/conformance")
     expected = tomllib.loads(EXPECTED.read_text())
     left = {(where, name) for where, names in expected.items() for name in names}
     for revision in REVISIONS:

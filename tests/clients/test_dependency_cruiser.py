@@ -103,6 +103,7 @@ def by_cruiser(cruiser: Programs, top: Path) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.long
 @settings(
     max_examples=amounts.examples(5, 200),
     deadline=None,

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted import Service
 
 HOLDER = '"Aider@review (Pat)" has claimed "src/'
-# Gemini CLI is installed for the short run, too.
-NAMES = [
-    pytest.param(name, marks=() if name == "gemini" else pytest.mark.long)
-    for name in AGENTS
-]
+pytestmark = pytest.mark.long
 
 
 class Worktree(NamedTuple):
@@ -92,7 +88,7 @@ def says_all(text: str, parts: Sequence[str]) -> bool:
     return all(part in text for part in parts)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", AGENTS)
 def test_what_another_has_claimed_is_held(worktree: Worktree) -> None:
     worktree.claim("auth.py", "form.py", "keys.py")
     worktree.set_level("refuse")
@@ -116,7 +112,6 @@ def test_what_another_has_claimed_is_held(worktree: Worktree) -> None:
     assert f"guarded (refuse): {agent.name} (its guard ran " in guarded
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", AGENTS)
 def test_advice_is_read_and_the_edit_goes_on(worktree: Worktree) -> None:
     worktree.claim("auth.py")
@@ -130,7 +125,6 @@ def test_advice_is_read_and_the_edit_goes_on(worktree: Worktree) -> None:
     assert "Agree with them before you continue." in after
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", AGENTS)
 def test_where_nothing_is_claimed_nothing_is_reported(worktree: Worktree) -> None:
     worktree.set_level("refuse")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.long
 WAITS = "This is not ready"
 REMINDED = 'Watercooler: you have the ball of \\"'
 
@@ -77,7 +78,6 @@ def test_gemini_runs_them(connected: Connected) -> None:
     assert "gemini" in connected.sessions
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("connected", [("qwen", "Qwen Code")], indirect=True)
 def test_qwen_code_runs_them(connected: Connected) -> None:
     with scripted.serving() as service:
@@ -93,7 +93,6 @@ def test_qwen_code_runs_them(connected: Connected) -> None:
     assert "qwen" in connected.sessions
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("connected", [("claude", "Claude Code")], indirect=True)
 def test_claude_code_runs_them(connected: Connected) -> None:
     (program,) = installing.agent("@anthropic-ai/claude-code").binary(
@@ -115,7 +114,6 @@ def test_claude_code_runs_them(connected: Connected) -> None:
     assert "claude" in connected.sessions
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("connected", [("codex", "Codex")], indirect=True)
 def test_codex_runs_them(connected: Connected) -> None:
     codex = installing.agent("@openai/codex")
@@ -141,7 +139,6 @@ def test_codex_runs_them(connected: Connected) -> None:
     assert f"{REMINDED}{connected.topic}" in stopped
 
 
-@pytest.mark.long
 def test_copilot_runs_those_of_claude_code(place: Place) -> None:
     """Those of the project, in a folder that it trusts. It is not Claude Code there."""
     repo = place.repo.machine.repo("app-of-copilot")
@@ -171,7 +168,6 @@ def test_copilot_runs_those_of_claude_code(place: Place) -> None:
     assert reminder.format("for-claude") not in stopped
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("connected", [("opencode", "opencode")], indirect=True)
 def test_opencode_loads_the_plugin(connected: Connected) -> None:
     opencode = installing.agent("opencode-ai").binary("opencode-*/bin/opencode")
