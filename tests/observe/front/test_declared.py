@@ -13,7 +13,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from tests.observe.front.asking import PLAIN, ask, enveloped, hello, line, server
 from wc_observe.front.declared import DISCOVER, LISTS, PING, read_declared
-from wc_observe.front.firstanswers import REPEATED_ID, FirstAnswers
+from wc_observe.front.firstanswers import FirstAnswers
 from wc_observe.front.requests import parse_message
 
 Fields = dict[str, Any]
@@ -141,37 +141,6 @@ def test_what_the_front_answers_the_real_server_answers_alike(
     own = [messages[k] for k in answered]
     real = anyio.run(ask, server(), own)
     assert [answers[k] for k in answered] == real
-
-
-def test_the_first_request_is_repeated_with_another_id() -> None:
-    front = FirstAnswers(read_declared())
-    assert front.opening_line() == b""
-    front.answer(parse_message(line(PLAIN)))
-    repeated = json.loads(front.opening_line())
-    assert repeated == {"jsonrpc": "2.0"} | PLAIN | {"id": REPEATED_ID}
-
-
-@pytest.mark.parametrize(
-    "first",
-    [
-        b"\n",
-        b"{",
-        b"[" * 100_000,
-        b"\xff\n",
-        line({"method": "notifications/initialized"}),
-        line({"id": 1, "method": PING}),
-        line({"id": 1, "method": "tools/list"}),
-        line({"id": 1, "method": "tools/call", "params": {"name": "x"}}),
-        line(PLAIN).replace(b'"x"', b"NaN"),
-        line(PLAIN).replace(b": ", b":\r"),
-    ],
-)
-def test_after_another_first_line_nothing_is_answered(first: bytes) -> None:
-    front = FirstAnswers(read_declared())
-    for data in (first, line(PLAIN), line({"id": 2, "method": PING})):
-        assert front.answer(parse_message(data)) is None
-    assert front.is_over
-    assert front.opening_line() == b""
 
 
 @pytest.mark.parametrize(

@@ -102,19 +102,6 @@ def lines_of(data: bytes) -> list[Any]:
     return [json.loads(each) for each in data.splitlines()]
 
 
-def test_it_answers_and_hands_over_the_rest_in_order(client: Client) -> None:
-    client.say(line(PLAIN))
-    assert client.hear()["result"]["serverInfo"]["name"] == "watercooler"
-    client.say(INITIALIZED, CALL, LIST, CANCELLED)
-    assert client.hear()["id"] == 2
-    client.say(CALL[:-10])
-    stream = client.rest(client.desk.hand_over())
-    client.say(CALL[-10:], LIST)
-    client.input.close()
-    rest = b"".join(iter(stream.read1, b""))
-    assert rest == repeated() + INITIALIZED + CALL + CANCELLED + CALL + LIST
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 600), max_size=8), st.integers(0, 8))
 def test_nothing_is_lost_wherever_it_is_cut(cuts: list[int], handed: int) -> None:
@@ -143,14 +130,6 @@ def test_nothing_is_lost_wherever_it_is_cut(cuts: list[int], handed: int) -> Non
     assert received == expected
 
 
-def test_a_client_that_only_looks_is_not_kept_waiting(client: Client) -> None:
-    client.say(line(PLAIN), INITIALIZED, LIST)
-    client.input.close()
-    assert client.is_left.wait(SECONDS)
-    assert [client.hear()["id"], client.hear()["id"]] == [PLAIN["id"], 2]
-    client.desk.hand_over()
-
-
 @pytest.mark.parametrize("rest", [CALL, CALL[:-1], b"\n"])
 def test_what_waits_is_still_answered_at_the_end_of_the_input(
     client: Client, rest: bytes
@@ -159,19 +138,6 @@ def test_what_waits_is_still_answered_at_the_end_of_the_input(
     assert client.hear()["id"] == PLAIN["id"]
     assert client.read_on() == repeated() + rest
     assert not client.is_left.is_set()
-
-
-def test_a_client_that_is_gone_ends_it(client: Client) -> None:
-    client.output.close()
-    client.say(line(PLAIN))
-    assert client.is_left.wait(SECONDS)
-    assert isinstance(client.error, BrokenPipeError)
-    client.desk.hand_over()
-
-
-def test_an_unusual_beginning_is_left_alone(client: Client) -> None:
-    client.say(b"{\n", line(PLAIN), LIST)
-    assert client.read_on() == b"{\n" + line(PLAIN) + LIST
 
 
 def test_it_does_not_read_without_end(

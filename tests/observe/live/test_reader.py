@@ -19,10 +19,8 @@ from tests.core.strategies import AGENTS, relaxed, viewer
 from tests.observe.stores import Store
 from wc_cli.ledger.index import entriesfile, overviewfile
 from wc_core.base.errors import CorruptError, WcError
-from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.model import Ball
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search
@@ -336,99 +334,6 @@ def test_what_wc_writes_shows_before_a_watcher_says_so(tmp_path: Path) -> None:
     live.refresh()
     after = {row.topic: row.entry_count for row in overview.rows()}
     assert after == before | {"two": 2, "new": 1}
-
-
-def test_what_another_tool_writes_shows_when_it_is_heard_of(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    store.thread("one")
-    live = Live(str(store.root))
-    live.reader = LiveReader(str(store.root), few=0)
-    live.refresh()
-    overview = live.overview(viewer())
-    live.reader.watched = True
-    overview.rows()
-    store.append("one", store.entry("one"))
-    live.reader.note_changed([store.layout.log("one")])
-    live.refresh()
-    assert [row.entry_count for row in overview.rows()] == [2]
-    store.append("one", store.entry("one"))
-    live.reader.note_changed(None)
-    live.refresh()
-    assert [row.entry_count for row in overview.rows()] == [3]
-
-
-def test_threads_from_the_index_are_listed_again_only_if_their_files_changed(
-    tmp_path: Path,
-) -> None:
-    store, count = Store(tmp_path / "store"), live_overview._MANY + 5
-    for number in range(count):
-        store.thread(f"topic-{number:03}")
-    overviewfile.rebuild(StoreReader(str(store.root)), soon)
-    live = Live(str(store.root))
-    live.refresh()
-    overview = live.overview(viewer())
-    assert len(overview.rows()) == count
-    live.reader.watched = True
-    live.reader.note_changed(None)
-    assert live.reader.refresh() == set()
-    store.append("topic-007", store.entry("topic-007"))
-    Path(store.layout.cursors("topic-009")).mkdir(parents=True)
-    live.reader.note_changed(None)
-    assert live.reader.refresh() == {"topic-007", "topic-009"}
-
-
-def test_a_grown_log_is_read_from_where_it_ended(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    first = store.entry("one", parents=())
-    store.thread("one", first)
-    reader = LiveReader(str(store.root))
-    reader.refresh()
-    before = reader.thread("one")
-    store.append("one", store.entry("one", parents=(first.id,)))
-    after = reader.thread("one")
-    # The first entry was not made again.
-    assert after.entries[0] is before.entries[0]
-    assert after == StoreReader(str(store.root)).thread("one")
-
-
-def test_entries_are_found_in_the_index_by_what_they_are_about(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    store.thread(
-        "one",
-        store.entry("one", "See src/auth.py and #12.", code_branch="main"),
-        store.entry("one", "See src/auth.pyc and 12.", code_branch="fix"),
-        store.entry("one", "", file_refs=("src/auth.py",), pr_refs=(12,)),
-    )
-    live = Live(str(store.root))
-    live.refresh()
-    overview = live.overview(viewer())
-    engine = live.engine()
-    scan = Scan(StoreReader(str(store.root)))
-    for about, count in (
-        (Mentions(file="src/auth.py"), 2),
-        (Mentions(pr=12), 2),
-        (Mentions(branch="main"), 1),
-        (Mentions(file="auth.py", branch="main", pr=12), 1),
-        (Mentions(branch="none"), 0),
-    ):
-        question = Question("", Filter(), about=about)
-        hits = search(engine, overview, question)
-        assert hits.total == count
-        assert hits.hits == search(scan, overview, question).hits
-
-
-def test_a_log_without_a_meta_is_read_once(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store")
-    entries = store.thread("one", meta=False)
-    line = codec.to_line(entries[0], 0)
-    reader = LiveReader(str(store.root))
-    reader.refresh()
-    first = reader.snapshot("one")
-    assert not first.fresh
-    assert reader.refresh() == set()
-    assert reader.snapshot("one") is first
-    Path(store.layout.log("one")).write_bytes(line * 2)
-    assert reader.refresh() == {"one"}
 
 
 def test_a_thread_is_read_where_the_threads_cannot_be_listed(tmp_path: Path) -> None:

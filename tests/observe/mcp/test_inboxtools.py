@@ -7,11 +7,9 @@ import shutil
 import time
 from typing import TYPE_CHECKING
 
-import jsonschema  # type: ignore[import-untyped]
 import pytest
 from fastmcp import Client
 
-from tests.observe.answers.shapes import INBOX_SCHEMA
 from tests.observe.stores import Session
 from wc_core.base.toolnames import ALL_STORES_TOOLS, PREFIX, TOOLS
 from wc_observe.callers.calls import ServerContext
@@ -81,7 +79,6 @@ def test_it_has_what_needs_the_caller_everywhere(
     shop.ok("ask", "asked", "--to", AGENT, "--title", "Which hash?", *PAT)
     start(shop, "others", "Codex")
     answer = session.json("list_inbox")
-    jsonschema.Draft202012Validator(INBOX_SCHEMA).validate(answer)
     assert [
         (item["kind"], item["repository"], item["topic"]) for item in answer["items"]
     ] == [

@@ -16,7 +16,6 @@ import pytest
 
 from wc_observe.stores.watch.notifier import (
     FolderWatch,
-    survey_folders,
 )
 from wc_observe.stores.watch.watcher import OFF, POLLING, WATCHING, Moment, Watcher, now
 
@@ -158,13 +157,6 @@ def test_a_folder_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
         told.looked()
 
 
-def test_two_watchers_hear_the_same(root: Path) -> None:
-    with watching(root) as (one, _), watching(root) as (other, _):
-        (root / "plan" / "x").touch()
-        one.names(root / "plan" / "x")
-        other.names(root / "plan" / "x")
-
-
 def test_a_flood_of_changes_is_reported_as_any_change(root: Path) -> None:
     with watching(root) as (told, _):
         for number in range(5000):
@@ -206,16 +198,6 @@ def test_a_link_that_comes_in_a_new_folder_does_not_either(
         told.names(root / "made" / "y")
         beyond = (str(outside), f"{root}/made/link/")
         assert not any(path.startswith(beyond) for path in told.paths())
-
-
-def test_a_survey_names_real_folders_and_says_if_there_is_more(root: Path) -> None:
-    assert survey_folders([str(root)]) == ((str(root), f"{root}/plan"), True)
-    (root / "plan" / "link").symlink_to("nowhere")
-    assert survey_folders([str(root), f"{root}/gone"]) == (
-        (str(root), f"{root}/plan"),
-        False,
-    )
-    assert survey_folders([f"{root}/plan/entries.jsonl"]) == ((), False)
 
 
 class Clock:
@@ -325,20 +307,6 @@ def test_stopping_ends_the_thread_and_gives_the_kernel_its_own_back(
     assert threading.active_count() == before
 
 
-def test_it_may_be_stopped_by_what_it_tells(root: Path) -> None:
-    done = threading.Event()
-
-    def heard(_: frozenset[str] | None) -> None:
-        watcher.stop()
-        done.set()
-
-    watcher = Watcher([str(root)], heard)
-    watcher.start()
-    assert done.wait(SECONDS)
-    watcher.stop()
-    assert watcher.state == OFF
-
-
 def test_the_kernel_is_asked_through_one_private_name_that_is_still_there(
     root: Path,
 ) -> None:
@@ -408,20 +376,3 @@ def test_where_the_kernel_has_no_room_it_looks_from_time_to_time(
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == POLLING
     assert f"sudo sysctl fs.inotify.{words}=" in done.stderr
-
-
-def test_ending_the_program_ends_a_watcher_that_was_left_running(root: Path) -> None:
-    program = (
-        "import sys, threading; from wc_observe.stores.watch.watcher import Watcher\n"
-        "begun = threading.Event()\n"
-        "Watcher([sys.argv[1]], lambda _: begun.set()).start()\n"
-        "begun.wait(20)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(root)],
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(SOURCES)},
-        capture_output=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
