@@ -3,8 +3,8 @@ once; what was refused is not there; the next write works at once; no byte is
 lost; in the end every projection is the fold of its log, and nothing is left
 lying about.
 
-Not by luck: every call is hit in turn, see `crasher`. In the long run
-calls are hit as well at which nothing can happen that did not happen before.
+Not by luck: calls are hit in turn, see `crasher`: some of them here, every one in the
+long run, also those at which nothing can happen that did not happen before.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 reader works, and the next ``wc sync`` completes it, to the same tree as if
 nothing had happened.
 
-All calls of one scene here, some of the others; all of them in the long run.
+Some of the calls here, all of them in the long run.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ ALL = amounts.is_long()
 MOMENTS = ("before", "while", "done")
 # So many calls go by from one that is hit to the next; together these hit every
 # moment, and calls of every part.
-STEPS = {"first_push": 2, "fast_forward": 4, "only_ours": 3}
-STEPS |= {"true_merge": 8, "rejected": 11}
+STEPS = {"first_push": 5, "fast_forward": 8, "only_ours": 7}
+STEPS |= {"true_merge": 16, "rejected": 22}
 GIT = """\
 #!/bin/sh
 # git, but its caller is killed at one of the calls.
