@@ -164,7 +164,7 @@ PARTS = (
          _contract("readers_during_writes", "torn_states"),
          (*COMMAND, *PROMPT, *SERVER)),
     Part("damage", (6,), "every kind of damage; a log of 100 MB",
-         _contract("damage", "one_bad_thing", "faults_of_others"),
+         _contract("damage", "one_bad_thing"),
          (*COMMAND, *PROMPT, *SERVER)),
     Part("outside", (7,), "links put there during commands; hostile text",
          (*_contract("outside", "hostile", "terminal"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from tests.conftest import Machine
+    from tests.conftest import Machine, Repo
     from wc_cli.ledger.sync.wire import Wire
 
     Over = Callable[[Hub], AbstractContextManager["Route"]]
@@ -194,3 +194,23 @@ def test_without_time_a_remote_is_not_asked(hub: Hub) -> None:
     clone = Clone(hub.machine, "one", str(hub.path))
     with pytest.raises(UnreachableError, match=r"^origin did not answer in time$"):
         clone.wire(seconds=0).fetch()
+
+
+def test_no_command_asks_the_network(repo: Repo, tmp_path: Path) -> None:
+    """A remote that hangs holds up nobody: after the first contact, which
+    tests/cli/sync/test_first_contact.py is about, it is not asked."""
+    asked, ssh = tmp_path / "asked", tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\n: >{asked}\nexit 1\n")
+    ssh.chmod(0o755)
+    repo.git("config", "core.sshCommand", str(ssh))
+    repo.git("remote", "add", "origin", "git@example.org:acme/app.git")
+    for words in (
+        *(["init", "--offline"], ["new", "auth", "--title", "x"]),
+        *(["say", "auth", "--title", "y"],),
+        *(["list"], ["read", "auth"], ["search", "x"], ["updates"], ["seen", "--all"]),
+        *(["statusline"], ["whoami"], ["doctor"], ["doctor", "--repair"]),
+    ):
+        repo.settled(*words)
+    assert not asked.exists()
+    repo.machine.run(["git", "fetch", "origin"], repo.path)
+    assert asked.exists()

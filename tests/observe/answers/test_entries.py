@@ -37,38 +37,6 @@ def test_a_thread_reads_as_quoted_entries(store: Store, session: Session) -> Non
     )
 
 
-def test_a_thread_as_json_has_the_shape_promised(
-    store: Store, session: Session
-) -> None:
-    first = store.give("plan", None, body="One.", parents=())
-    store.thread("plan", first, store.entry("plan", parents=(first.id,)))
-    assert session.json("read_thread", topic="plan", limit=1) == {
-        "store": str(store.root),
-        "topic": "plan",
-        "title": "Entry 1",
-        "status": "OPEN",
-        "ball": None,
-        "participants": ["Codex (pat)"],
-        "entry_count": 2,
-        "entries": [
-            {
-                "idx": 0,
-                "id": first.id,
-                "at": "2026-01-01T00:01:00Z",
-                "author": "Codex (pat)",
-                "role": "implementer",
-                "type": "Note",
-                "title": "Entry 1",
-                "body": "One.",
-                "action": "say",
-                "ball": None,
-            }
-        ],
-        "next_entry_index": 1,
-        "truncated": True,
-    }
-
-
 @pytest.mark.parametrize(
     ("arguments", "numbers", "following"),
     [

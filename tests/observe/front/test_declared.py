@@ -53,14 +53,6 @@ def test_they_are_the_same_in_each_revision(revision: str, client: str) -> None:
         assert [each for each in answers if each is not None] == real
 
 
-def test_what_an_agent_pays_for_the_list() -> None:
-    (_, answer) = front_answers([PLAIN, {"id": 2, "method": "tools/list"}])
-    assert answer is not None
-    assert len(answer["result"]["tools"]) <= 12
-    text = json.dumps(answer["result"], ensure_ascii=False, separators=(",", ":"))
-    assert len(text.encode()) <= 8_000
-
-
 CAPABILITIES = (
     *("roots", "sampling", "elicitation", "experimental", "extensions", "tasks"),
     *("form", "url", "context", "tools", "listChanged", "applyDefaults", "x"),

@@ -46,28 +46,6 @@ def test_a_long_history_is_cut_and_says_so(store: Store, session: Session) -> No
     assert found["truncated"]
 
 
-def test_the_figures(store: Store, session: Session) -> None:
-    store.thread("plan", store.give("plan", "Codex", title='Say "when"'))
-    store.thread("done", store.give("done", None, status="CLOSED"))
-    text = session.text("get_stats")
-    assert text == (
-        f"2 threads (1 CLOSED, 1 OPEN), in the store {store.root}\n"
-        f"{NOTICE}\n"
-        "# ball | open threads | longest | for\n"
-        "- Codex | 1 | plan | 29d 23h\n"
-        "# stale | ball | for | title\n"
-        '- plan | Codex | 29d 23h | "Say \\"when\\""\n'
-        "# busiest | entries | status | title\n"
-        '- done | 1 | CLOSED | "Entry 2"\n'
-        '- plan | 1 | OPEN | "Say \\"when\\""\n'
-        "# author | entries\n"
-        "- Codex (pat) | 2\n"
-    )
-    assert "# stale" not in session.text("get_stats", stale_after="9w")
-    found = session.json("get_stats")
-    assert found["threads"] == {"total": 2, "by_status": {"CLOSED": 1, "OPEN": 1}}
-
-
 def test_the_figures_of_many_threads_stay_small(store: Store, session: Session) -> None:
     for number in range(120):
         topic = f"t{number}"
