@@ -8,7 +8,6 @@ import hashlib
 import io
 import os
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,6 @@ from tests import amounts
 from tests.conftest import Done, Machine, Repo
 from tests.contract.damages import DAMAGES, ENTRIES, LOG, META, PAGE, THREADS, Broken
 from tests.core.strategies import entry, nobody_special, write_thread
-from tests.measuring import paused
 from tests.observe.stores import Session, error_of
 from wc_cli.commands.doctor import examine_store
 from wc_cli.run.context import Context
@@ -382,28 +380,14 @@ def check_repair(words: str, scene: Scene, case: Damage, before: Look) -> None:
     check_kept(scene, case)
 
 
-@pytest.fixture
-def each_row_once(name: str) -> Iterator[None]:
-    """Of the damages in a row of the table the first is measured: it takes
-    twice as long."""
-    alike = (one for one in DAMAGES if DAMAGES[one].row == DAMAGES[name].row)
-    with contextlib.nullcontext() if name == next(alike) else paused():
-        yield
-
-
-# The damages of a row that are tried in `bin/test`.
-SHORT = 2
-
-
 def damages() -> Iterator[object]:
-    """Two damages of each row of the table, and in the long run the others."""
-    met = Counter[str]()
+    """A damage of each row of the table, and in the long run the others."""
+    met: set[str] = set()
     for name, case in DAMAGES.items():
-        met[case.row] += 1
-        yield pytest.param(name, marks=[pytest.mark.long] * (met[case.row] > SHORT))
+        yield pytest.param(name, marks=[pytest.mark.long] * (case.row in met))
+        met.add(case.row)
 
 
-@pytest.mark.usefixtures("each_row_once")
 @pytest.mark.parametrize("name", [*damages()])
 def test_a_damage_does_what_the_table_says(
     before: Before, scene: Scene, tmp_path: Path, name: str

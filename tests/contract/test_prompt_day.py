@@ -70,7 +70,7 @@ def day(repo: Repo) -> Day:
 
 @pytest.mark.parametrize(
     ("prompts", "writes"),
-    [(200, 20), pytest.param(1000, 100, marks=pytest.mark.long)],
+    [(100, 10), pytest.param(1000, 100, marks=pytest.mark.long)],
 )
 def test_few_prompts_of_a_day_start_python(day: Day, prompts: int, writes: int) -> None:
     dice, home = random.Random(writes), day.home

@@ -138,7 +138,7 @@ def test_a_story(machinery: Machinery, name: str) -> None:
 def test_a_file_that_cannot_be_read_for_a_moment_leaves_nothing_uncommitted(
     machinery: Machinery, op: str
 ) -> None:
-    for at in range(1, LAST_READ[op], 1 if ALL else 9):
+    for at in range(1, LAST_READ[op], 1 if ALL else 17):
         hit = ("unreadable", "files", at)
         steps = [Step(1, "write", 0, ALPHA), Step(2, op, 0, {}, hit)]
         result = machinery.play(Start((True,)), steps)
