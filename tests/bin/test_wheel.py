@@ -172,6 +172,7 @@ def test_uv_tool(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None
     check_server(tmp_path / "bin", tmp_path)
 
 
+@pytest.mark.long
 def test_pipx(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None:
     """``pipx install`` links all four commands, scripts included."""
     pipx, uv = beside_python("pipx"), beside_python("uv")
