@@ -1,20 +1,13 @@
-"""What claims and notes cost: asking, with none and with many; here and at a remote.
-
-A claim at a remote is compared with git's own fetch and push of one ref. The remote is
-git's smart http on loopback.
-"""
+"""What claims cost: asking, with none and with many."""
 
 from __future__ import annotations
 
 import json
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench.hub import Hub
-from tests.bench.processes import run
-from tests.bench.rows import SAY, TYPER
+from tests.bench.rows import TYPER
 from tests.bench.table import Row, more, times
 
 if TYPE_CHECKING:
@@ -22,7 +15,6 @@ if TYPE_CHECKING:
 
 SHELL = "sh -c :"
 CHECK = "wc check, nothing is claimed"
-GIT = "git fetch && git push, one ref"
 MANY = 2000
 
 
@@ -31,8 +23,6 @@ class ClaimRows:
 
     def __init__(self, scratch: Scratch) -> None:
         self.scratch = scratch
-        self.hub = Hub(scratch)
-        self._numbers = count()
 
     def rows(self) -> list[Row]:
         """Every row, in the order of the table."""
@@ -57,19 +47,11 @@ class ClaimRows:
                 lambda: self._guard(self._claimed),
                 CHECK,
             ),
-            Row("wc claim", lambda: self._claim(self._free_to_claim), SAY),
-            Row("wc note, sent to a remote later", self._note, SAY, times(2)),
-            Row(GIT, self._git, paired=True),
-            Row("wc claim, at a remote", lambda: self._claim(self._shared), GIT),
         ]
 
     @cached_property
     def _free(self) -> str:
         return self.scratch.repository(1, 1, name="unclaimed")
-
-    @cached_property
-    def _free_to_claim(self) -> str:
-        return self.scratch.repository(1, 1, name="claiming")
 
     @cached_property
     def _claimed(self) -> str:
@@ -78,13 +60,6 @@ class ClaimRows:
         names = [f"src/file{number}.py" for number in range(MANY)]
         self.scratch.process("wc", "claim", *names, folder=folder).seconds()
         self.scratch.process("wc", "claims", folder=folder).seconds()
-        return folder
-
-    @cached_property
-    def _shared(self) -> str:
-        """A repository whose claims go to a remote."""
-        folder = self.scratch.repository(1, 1, name="claiming-there")
-        self.hub.shared(folder, "claims.git")
         return folder
 
     def _check(self, folder: str) -> float:
@@ -101,24 +76,3 @@ class ClaimRows:
         Path(path).write_text(text, encoding="utf-8")
         words = ("wc-guard", "before-tool", "codex")
         return self.scratch.process(*words, folder=folder, stdin=path).seconds()
-
-    def _claim(self, folder: str) -> float:
-        name = f"new{next(self._numbers)}.py"
-        return self.scratch.process("wc", "claim", name, folder=folder).seconds()
-
-    def _note(self) -> float:
-        """A note in a repository with a remote: nothing waits for that."""
-        words = ("wc", "note", f"step {next(self._numbers)}", "--scope", "x.py")
-        return self.scratch.process(*words, folder=self._shared).seconds()
-
-    def _git(self) -> float:
-        """What git takes for the same: one ref is fetched, and one pushed."""
-        ref = f"refs/bench/{next(self._numbers)}"
-        root = self.scratch.layout(self._shared).root
-        run("git", "-C", root, "update-ref", ref, "HEAD")
-        words = (
-            "git fetch --quiet origin '+refs/wc/*:refs/bench/wc/*' && "
-            f"git push --quiet origin {ref}"
-        )
-        process = self.scratch.process("sh", "-c", words, folder=self._shared)
-        return process._replace(folder=root).seconds()

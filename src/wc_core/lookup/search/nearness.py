@@ -24,7 +24,7 @@ def _always_current(_topic: str, _entry: Entry) -> bool:
 
 # The part of a mixed score that comes from the words, relative to an entry with all of
 # them. With a half, relative to the best entry, questions in other words found fewer
-# threads with a small model than by words alone (python -m tests.bench.retrieval).
+# threads with a small model than by words alone.
 _WORDS_SHARE = 0.75
 
 
