@@ -3,7 +3,7 @@
 docs/troubleshooting.md, the manual pages, what the server answers while it starts, and
 blocks in other files about agents and commands. From docs/bench.json, a saved run of
 bin/bench, it writes the tables and plots of the pages about speed; from docs/long.json,
-the saved results of bin/test --long, the table of docs/reliability.mdreview.
+the saved results of bin/test --long, the table of docs/reliability.md.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are out of date

@@ -155,7 +155,6 @@ def test_nothing_to_show(repo: Repo) -> None:
     assert repo.git("branch", "--list", "watercooler/*") == ""
 
 
-    answer = repo.json("read", "auth", "--seen")
 # --- filters and pages --------------------------------------------------------
 
 

@@ -309,7 +309,6 @@ def answer(*vectors: object, **fields: object) -> Planned:
     return Planned(body=json.dumps({"data": data}).encode())
 
 
-    vectors = asked_of(server, ["one", "three"])
 @pytest.mark.parametrize(
     "planned",
     [
@@ -355,7 +354,6 @@ def test_a_text_that_is_too_long_for_the_model_is_cut(server: Server) -> None:
     assert np.array_equal(vectors, short)
 
 
-    assert "WATERCOOLER_MODEL_KEY" in caught.value.hint
 # --- killed at any moment -----------------------------------------------------
 
 _PROGRAM = """

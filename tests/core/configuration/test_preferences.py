@@ -33,10 +33,6 @@ def test_where_they_are(tmp_path: Path) -> None:
         assert preferences.load(env) == NO_PREFERENCES
 
 
-    text = '[notify]\ncommand = ["desktop", "say it"]\n'
-    text += '[meaning]\nendpoint = ["http://gpu:8080/v1", "bge-m3"]\n'
-    assert found.notify_commands == ("desktop", "say it")
-    assert found.meaning_endpoint == ("http://gpu:8080/v1", "bge-m3")
 @pytest.mark.parametrize(
     "text",
     [

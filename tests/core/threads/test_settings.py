@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import json_values, relaxed
 from wc_core.base.names import Name
-from wc_core.ledger.configuration.keys import BOUNCESENFORCE
+from wc_core.ledger.configuration.keys import BOUNCES
 from wc_core.ledger.threads.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ def test_keys_that_went_still_restrict(
     loaded = settings(tmp_path, config_toml=text)
     assert (loaded.bounces, loaded.neighbor, loaded.damage) == (bounces, neighbor, None)
     assert ("config.toml: ball.bounces" in loaded.ignored) == bool(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
