@@ -311,12 +311,12 @@ remote that has received the branch once is kept up to date in the background fr
 on. [Between machines](sync.md) explains the rest: which remote is used, what each
 message means, how to turn it off.
 
-Entries that came with [agents' branches](cloud.md) are taken, too. In an agent's
+Entries that came with [agents' branches](sync.md#agents-in-the-cloud) are taken, too. In an agent's
 session in the cloud, what cannot be pushed travels with its branch, elsewhere only with
 `--carry`: in a commit that changes no file, or, without a remote, in a file.""",
     "cloud": """\
 What is known is filled in: where wc was installed from, and the address of `origin`.
-[Agents in the cloud](cloud.md) explains what happens there.""",
+[Agents in the cloud](sync.md#agents-in-the-cloud) explains what happens there.""",
     "worktrees": """\
 The command runs nothing and asks nobody: it reads git's files, the threads, what
 participants have [noted](edits.md#notes), and in each worktree
@@ -405,8 +405,8 @@ or a path |
 [graph database](search.md#a-graph-of-all-repositories), unless its address has one |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_HTTP_TOKEN_FILE`, `WATERCOOLER_HTTP_OAUTH_SECRET` | the tokens and the \
-secret of the [server over HTTP](http.md#who-may-call) |
-| `WATERCOOLER_SANDBOX` | the name of the machine in the [cloud](cloud.md) that this \
+secret of the [server over HTTP](observe.md#who-may-call) |
+| `WATERCOOLER_SANDBOX` | the name of the machine in the [cloud](sync.md#agents-in-the-cloud) that this \
 is, where `wc` does not recognise it |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
 | `NO_COLOR` | no colours, unless `--color` is given |

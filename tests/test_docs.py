@@ -35,7 +35,7 @@ PAGES = [
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PACKAGES = ("wc_core", "wc_cli", "wc_observe")
 # What a person can find their way in: pages of docs/, lines of the front page.
-MOST_PAGES, MOST_LINES = 25, 130
+MOST_PAGES, MOST_LINES = 24, 130
 
 # What the examples run that is not ours.
 PROGRAMS = {"cd", "claude", "git", "mkdir", "openssl", "pip", "pipx", "podman"}

@@ -40,7 +40,6 @@ OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 ELSEWHERE = {
     "CONTRIBUTING.md": 6,  # the checks; fetches pre-commit; locks; publishes
     "README.md": 2,  # installing, which asks a person; the demo
-    "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
     "docs/commands.md": 8,  # go on until ^C, or a ball comes; a database; ask
     "docs/agents.md": 5,  # agents that are called or started
     "docs/install.md": 6,  # fetches packages; asks a person, or Claude Code
@@ -49,7 +48,7 @@ ELSEWHERE = {
     "docs/reliability.md": 2,  # hours
     "docs/search.md": 1,  # a graph database
     "docs/seeing.md": 3,  # live; stays, for a browser
-    "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
+    "docs/sync.md": 4,  # until ^C; git filter-repo; clients' files; the cloud
 }
 # What a reader puts in the place of a page's words in capitals, and of an address.
 STANDS_FOR = {
