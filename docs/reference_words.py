@@ -311,8 +311,8 @@ remote that has received the branch once is kept up to date in the background fr
 on. [Between machines](sync.md) explains the rest: which remote is used, what each
 message means, how to turn it off.
 
-Entries that came with [agents' branches](sync.md#agents-in-the-cloud) are taken, too. In an agent's
-session in the cloud, what cannot be pushed travels with its branch, elsewhere only with
+Entries that came with [agents' branches](sync.md#agents-in-the-cloud) are taken, too.
+In an agent's session in the cloud, what cannot be pushed travels with its branch, elsewhere only with
 `--carry`: in a commit that changes no file, or, without a remote, in a file.""",
     "cloud": """\
 What is known is filled in: where wc was installed from, and the address of `origin`.
@@ -406,8 +406,8 @@ or a path |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_HTTP_TOKEN_FILE`, `WATERCOOLER_HTTP_OAUTH_SECRET` | the tokens and the \
 secret of the [server over HTTP](observe.md#who-may-call) |
-| `WATERCOOLER_SANDBOX` | the name of the machine in the [cloud](sync.md#agents-in-the-cloud) that this \
-is, where `wc` does not recognise it |
+| `WATERCOOLER_SANDBOX` | the name of the machine in the \
+[cloud](sync.md#agents-in-the-cloud) that this is, where `wc` does not recognise it |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
 | `NO_COLOR` | no colours, unless `--color` is given |
 | `COLUMNS` | the available width of the status line |

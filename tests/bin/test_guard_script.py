@@ -228,13 +228,11 @@ def test_the_real_program_refuses(repo: Here) -> None:
         "tool_name": "Edit",
         "tool_input": {"file_path": "auth.py"},
     }
-    env = {
-        **repo.machine.env,
-    }
+    repo.ok("config", "set", "claims.guard", "refuse")
     done = subprocess.run(
         [str(SCRIPT), "before-tool", "claude"],
         cwd=repo.path,
-        env=env,
+        env=repo.machine.env,
         input=json.dumps(fields).encode(),
         capture_output=True,
         check=False,

@@ -118,7 +118,8 @@ def check_settled(repo: Repo, topics: Iterable[str]) -> None:
     """Once settled, everything but the log is what a rebuild gives, and git has
     each entry in one commit."""
     settle(repo)
-    assert repo.json("doctor")["findings"] == []
+    # What waits for a person, such as a fork, is no damage.
+    assert repo.wc("doctor", "--json").json["findings"] == []
     text = repo.git("log", "--format=%B", THREADS)
     projections = {}
     for topic in topics:

@@ -334,7 +334,8 @@ def check_doctor(words: str, scene: Scene, case: Damage) -> None:
     assert tree(scene.root) == before
     answer = done.json
     assert set(answer) == {
-        *("store", "kind", "threads", "entries", "findings", "notes", "mended"),
+        *("store", "kind", "threads", "entries", "findings", "waiting"),
+        *("notes", "mended"),
         *("graph", "meaning"),
     }
     for one in answer["findings"]:

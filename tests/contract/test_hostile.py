@@ -62,7 +62,7 @@ WRITING = (
     ("take", "--reason", "r"),
     ("set-status",),
 )
-READING = (("read",), ("read", "--peek", "--new"), ("seen",))
+READING = (("read",), ("read", "--peek", "--new"), ("read", "--seen"))
 SETTLED = ("", "meta.json", "entries.jsonl")
 
 

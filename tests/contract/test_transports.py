@@ -207,7 +207,13 @@ def test_no_command_asks_the_network(repo: Repo, tmp_path: Path) -> None:
     for words in (
         *(["init", "--offline"], ["new", "auth", "--title", "x"]),
         *(["say", "auth", "--title", "y"],),
-        *(["list"], ["read", "auth"], ["search", "x"], ["updates"], ["seen", "--all"]),
+        *(
+            ["list"],
+            ["read", "auth"],
+            ["search", "x"],
+            ["updates"],
+            ["updates", "--seen"],
+        ),
         *(["statusline"], ["whoami"], ["doctor"], ["doctor", "--repair"]),
     ):
         repo.settled(*words)

@@ -528,7 +528,12 @@ def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:
 
 def _quarantine_notes(layout: Layout) -> Iterator[str]:
     """Yield what a repair set aside. Only a human knows whether it matters."""
-    for name in names_in(f"{layout.local}/quarantine", layout.root):
+    try:
+        names = names_in(f"{layout.local}/quarantine", layout.root)
+    except WcError as error:
+        names = []
+        yield error.message
+    for name in names:
         file = f"{layout.local}/quarantine/{name}"
         yield (
             f"{layout.relative(file)} was set aside by a repair; check it, then remove "

@@ -61,7 +61,7 @@ INSTEAD = MappingProxyType(
 # The command whose guidance a tool also shows, because both answer the same.
 OCCASIONS = MappingProxyType(
     {
-        "health": "problems",
+        "health": "whoami",
         "whoami": "whoami",
         "list_threads": "list",
         "read_thread": "read",

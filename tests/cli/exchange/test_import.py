@@ -181,24 +181,6 @@ def test_a_thread_of_an_older_tool_keeps_what_is_in_no_entry(
     assert shown(other) == shown(repo)
 
 
-def test_a_move_of_an_older_tool_that_no_entry_has_travels(
-    repo: Here, machine: Machine, tmp_path: Path
-) -> None:
-    repo.ok("new", "old", "-m", "Begun by wc", *CODEX)
-    older = OlderTool(repo.store)
-    older.set_ball("old", "Gemini (pat)")
-    older.set_status("old", "closed")
-    path = str(tmp_path / "all.json")
-    repo.ok("export", "--all", "--format", "json", "--output", path)
-    other = Here(machine, machine.repo("other").path)
-    other.ok("import", path)
-    for here in (repo, other):
-        read = here.json("read", "old", "--peek")
-        assert (read["status"], read["ball"]) == ("CLOSED", "Gemini (pat)")
-    repo.ok("ack", "old")
-    assert other.ok("import", path).out == NOTHING
-
-
 def test_an_export_adds_to_a_log_what_it_lacks(repo: Here, tmp_path: Path) -> None:
     repo.ok("new", "api", "--title", "API", *CODEX)
     repo.ok("say", "api", "--title", "More", *CODEX)

@@ -250,7 +250,7 @@ def test_notes_of_before_are_shown_until_they_expire(repo: Here) -> None:
     lines = [json.dumps(note) for note in (other, own)]
     Path(layout.activity_log).write_text("".join(f"{line}\n" for line in lines))
     assert sorted(texts(repo)) == ["over there", "waiting"]
-    assert "Codex (Pat): src: waiting" in repo.ok("worktrees").out
+    assert "Codex (Pat), just now: src: waiting" in repo.ok("worktrees").out
     repo.ok("note", "new", *CODEX)
     assert sorted(texts(repo)) == ["new", "over there"]
     assert sorted(os.listdir(layout.presence)) == ["0", "1"]

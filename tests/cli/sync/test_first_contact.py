@@ -264,7 +264,7 @@ def test_a_store_that_was_begun_here_joins_the_one_at_the_remote(
     assert [entry["title"] for entry in shown["entries"]] == ["Which hash?", "Fixed"]
     page = (repo.store / "threads/hash.md").read_text()
     assert page.count("\n# ") + page.startswith("# ") == 1
-    assert repo.json("doctor")["findings"] == []
+    assert repo.wc("doctor", "--json").json["findings"] == []
     assert "begun here" not in repo.ok("sync").err
 
 

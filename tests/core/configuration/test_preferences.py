@@ -38,7 +38,7 @@ def test_where_they_are(tmp_path: Path) -> None:
     [
         "[inbox",
         "inbox = 1",
-        "[wake]\npatience = 0\n",
+        "[wake]\nfrom = 0\n",
         "[notify]\ncommand = [1]\n",
         "[inbox]\nleave_out = true\n",
         '[meaning]\nendpoint = "gpu:8080"\n',

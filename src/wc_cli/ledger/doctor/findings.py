@@ -187,7 +187,7 @@ class ThreadExaminer:
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
         elif holder := moved_by_another_tool(thread):
             message = f"was written by another tool, which moved the ball to {holder}"
-            fix = f"It counts once wc moves it: wc handoff {topic} --to NAME"
+            fix = f"Only the log counts. Pass it on: wc handoff {topic} --to NAME"
             yield Finding(self._relative(self.layout.meta(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
         if newest and is_ahead(ulid.timestamp_ms(newest), now_ms()):

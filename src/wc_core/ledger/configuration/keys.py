@@ -308,7 +308,7 @@ _WENT = {
         f"{_NONE}; how old threads are: wc list",
     ),
     "carry": "only keeps entries from travelling by themselves in a sandbox",
-    "wake.patience": f"{_NONE}: wc doctor names a ball after 15 minutes",
+    "wake.patience": f"{_NONE}: a ball is named after 15 minutes",
     "wake.carriers": f"{_NONE}: entries that travel with a branch wake nobody",
     "wake.per_hour": f"{_COUNTS} {WAKES_PER_HOUR}, and can be removed",
     "defaults": f"{_NONE}; instead, in your shell: alias wl='wc list --open'",
