@@ -312,8 +312,9 @@ on. [Between machines](sync.md) explains the rest: which remote is used, what ea
 message means, how to turn it off.
 
 Entries that came with [agents' branches](sync.md#agents-in-the-cloud) are taken, too.
-In an agent's session in the cloud, what cannot be pushed travels with its branch, elsewhere only with
-`--carry`: in a commit that changes no file, or, without a remote, in a file.""",
+In an agent's session in the cloud, what cannot be pushed travels with its branch,
+elsewhere only with `--carry`: in a commit that changes no file, or, without a remote,
+in a file.""",
     "cloud": """\
 What is known is filled in: where wc was installed from, and the address of `origin`.
 [Agents in the cloud](sync.md#agents-in-the-cloud) explains what happens there.""",
