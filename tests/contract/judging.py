@@ -130,7 +130,7 @@ def check_settled(repo: Repo, topics: Iterable[str]) -> None:
             path.unlink()
         ids = [line["entry_id"] for line in repo.entries(topic)]
         assert [text.count(f"Entry-ID: {one}\n") for one in ids] == [1] * len(ids)
-    repo.ok("doctor", "--repair")
+    repo.wc("doctor", "--repair")
     assert {path: path.read_bytes() for path in projections} == projections
     settle(repo)
     in_store = ("git", "-C", str(repo.store))

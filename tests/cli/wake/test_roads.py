@@ -98,6 +98,7 @@ def fetch(play: Play) -> Iterator[None]:
     yield
     long_ago = time.time() - 3600
     os.utime(play.agents.layout.sync_state, (long_ago, long_ago))
+    (play.pat.store / "config.toml").write_text("[sync]\nfetch_every = 1\n")
     play.pat.ok("list", env=BACKGROUND)
 
 
