@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from wc_cli.edits.radar import hunks
+from wc_cli.edits.radar.merges import (
+    MAX_SYMBOLS,
+    OneSide,
+    conflict_symbols,
+    split_sides,
+)
 
 MARKED = b"""\
 import os
@@ -31,7 +36,7 @@ class Form:
 
 
 def test_the_sides_of_a_marked_text() -> None:
-    left, right = hunks.split_sides(MARKED, "aa11", "bb22")
+    left, right = split_sides(MARKED, "aa11", "bb22")
     assert left.hunks == ((4, 4), (10, 10))
     assert right.hunks == ((4, 5), (11, 10))
     assert left.text.splitlines()[3] == b"    check(user)"
@@ -42,8 +47,8 @@ def test_the_sides_of_a_marked_text() -> None:
 
 def test_marks_that_a_file_has_of_its_own_are_text() -> None:
     text = b"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
-    left, right = hunks.split_sides(text, "aa11", "bb22")
-    assert left == right == hunks.OneSide(text, ())
+    left, right = split_sides(text, "aa11", "bb22")
+    assert left == right == OneSide(text, ())
 
 
 @pytest.mark.parametrize(
@@ -61,21 +66,21 @@ def test_marks_that_a_file_has_of_its_own_are_text() -> None:
     ],
 )
 def test_headings(marked: bytes, expected: tuple[str, ...]) -> None:
-    assert hunks.symbols("a.txt", marked, "aa11", "bb22") == expected
+    assert conflict_symbols("a.txt", marked, "aa11", "bb22") == expected
 
 
 def test_only_a_few_are_named() -> None:
     part = b"def f%d():\n<<<<<<< aa11\n 1\n=======\n 2\n>>>>>>> bb22\n"
     marked = b"".join(part % number for number in range(20))
-    assert len(hunks.symbols("a.txt", marked, "aa11", "bb22")) == hunks.MAX_SYMBOLS
+    assert len(conflict_symbols("a.txt", marked, "aa11", "bb22")) == MAX_SYMBOLS
 
 
 def test_definitions_on_both_sides() -> None:
     expected = ("login", "Form.show")
-    assert hunks.symbols("a.py", MARKED, "aa11", "bb22") == expected
+    assert conflict_symbols("a.py", MARKED, "aa11", "bb22") == expected
 
 
 def test_what_is_in_no_definition_has_no_name() -> None:
     marked = b"def f():\n 1\n<<<<<<< aa11\n2\n=======\n3\n>>>>>>> bb22\n"
-    assert hunks.symbols("a.txt", marked, "aa11", "bb22") == ("def f()",)
-    assert hunks.symbols("a.py", marked, "aa11", "bb22") == ()
+    assert conflict_symbols("a.txt", marked, "aa11", "bb22") == ("def f()",)
+    assert conflict_symbols("a.py", marked, "aa11", "bb22") == ()

@@ -6,7 +6,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from wc_cli.edits.radar import approvals, hunks, merges, participants, sides
+from wc_cli.edits.radar import merges, sides
 from wc_cli.edits.radar.objects import objects_of
 from wc_cli.edits.radar.sides import SideReader
 from wc_cli.ledger.branch.git import Git, GitError
@@ -14,7 +14,8 @@ from wc_cli.ledger.store import durable, locks
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.attention.status import conflictmarks
 from wc_core.attention.status.files import MAIN_WORKTREE
-from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.base import names
+from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError, WcError
 from wc_core.base.files import names_in
 from wc_core.base.lean import contextlib
 from wc_core.edits.radar import kept, registries
@@ -27,8 +28,15 @@ from wc_core.edits.radar.model import (
     Radar,
     SharedFile,
 )
+from wc_core.edits.review.points import approved_branch
+from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
 from wc_core.ledger.git.trunk import BaseBranch, find_base
+from wc_core.ledger.threads.model import APPROVED, CLOSED
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.people.identity.resolve import Identity
+from wc_core.people.identity.viewer import Viewer
+from wc_core.reading.views.listing import thread_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -250,7 +258,7 @@ class _Computation:
             agent = ""
             if layout is not None:
                 place = side._replace(name=tree.name)
-                agent = participants.who_works_in(layout, place, self.now_ms)
+                agent = sides.who_works_in(layout, place, self.now_ms)
             yield tree, side._replace(agent=agent)
 
     def _read_sides(self, labelled: Iterable[tuple[Worktree, Side]]) -> list[Side]:
@@ -307,9 +315,7 @@ class _Computation:
         if self.source.layout is None or not base.commit:
             return ()
         branches = list(
-            approvals.approved_branches(
-                self.source.layout, self.source.repository, base
-            )
+            approved_branches(self.source.layout, self.source.repository, base)
         )
         keys = {(branch.commit, branch.onto) for branch in branches}
         missing = sorted(keys - self.approved.keys())
@@ -365,7 +371,28 @@ def _shared_files(
     for path, conflict in merge.conflicts:
         kind = REGISTRY if registries.hint(path) else HOT
         content = marked.get((merge.tree, path), b"")
-        names = hunks.symbols(path, content, *commits) if kind == HOT else ()
+        names = merges.conflict_symbols(path, content, *commits) if kind == HOT else ()
         yield SharedFile(path, kind, conflict, names)
     for path in merge.merged:
         yield SharedFile(path, SOFT)
+
+
+def approved_branches(
+    layout: Layout, repository: Repository, base: BaseBranch
+) -> Iterator[ApprovedBranch]:
+    """The approved branches of a store that are in this repository, without their
+    conflicts. Those of unreadable threads are left out."""
+    reader = StoreReader(layout.root)
+    nobody = Viewer(Identity(names.parse(""), ""), names.Directory())
+    try:
+        rows = thread_rows(reader, nobody)
+    except WcError:
+        return
+    for row in rows:
+        if row.review.outcome != APPROVED or row.status == CLOSED:
+            continue
+        with contextlib.suppress(WcError):
+            branch = approved_branch(reader.thread(row.topic), base.name)
+            commit = repositories.branch_commit(repository, branch) if branch else ""
+            if commit and branch != base.name:
+                yield ApprovedBranch(row.topic, row.name, branch, commit, base.commit)
