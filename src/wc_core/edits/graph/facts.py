@@ -5,12 +5,13 @@ They depend only on the content of the file, and are cached by its blob id.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from types import MappingProxyType
 
 from wc_core.base.values import NamedTuple
-from wc_core.edits.graph import imports, projects
+from wc_core.edits.graph import imports
 from wc_core.edits.graph.imports import Import
 from wc_core.edits.graph.languages import language_of
 from wc_core.edits.graph.parsing import MAX_BYTES, grammar
@@ -18,7 +19,7 @@ from wc_core.edits.graph.symbols import of_matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from wc_core.edits.graph.languages import Language
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 # Part of the key of cached facts. Increase it when the same file gives other facts.
 VERSION = 2
 _WORD = re.compile(r"[^\W\d]\w*")
+# In a tsconfig.json: strings, which stay, and comments and trailing commas, which are
+# removed.
+_JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_ENTRY_KEYS = ("source", "types", "module", "main")
 
 
 class FileFacts(NamedTuple):
@@ -34,7 +39,7 @@ class FileFacts(NamedTuple):
     - ``symbols``: the full names of its definitions
     - ``words``: the words in it, which may stand for definitions of other files, with a
       space between two of them
-    - ``project``: for a file that configures a project, see `projects`
+    - ``project``: for a file that configures a project, see `project_of`
     """
 
     symbols: tuple[str, ...] = ()
@@ -61,7 +66,7 @@ def kind_of(path: str) -> str:
     language = language_of(path)
     if language is not None:
         return language.name
-    return os.path.basename(path) if projects.is_project_file(path) else ""
+    return os.path.basename(path) if is_project_file(path) else ""
 
 
 def facts_of(path: str, source: bytes) -> FileFacts:
@@ -70,7 +75,7 @@ def facts_of(path: str, source: bytes) -> FileFacts:
         return FileFacts()
     language = language_of(path)
     if language is None:
-        return FileFacts(project=projects.project_of(path, source))
+        return FileFacts(project=project_of(path, source))
     return _parsed(language, source)
 
 
@@ -86,3 +91,64 @@ def _parsed(language: Language, source: bytes) -> FileFacts:
         imports=tuple(dict.fromkeys(imports.statements(language, matches))),
         words=" ".join(sorted(set(_WORD.findall(source.decode(errors="replace"))))),
     )
+
+
+def is_project_file(path: str) -> bool:
+    """Whether a file configures a project."""
+    return os.path.basename(path) in _READERS
+
+
+def project_of(path: str, source: bytes) -> dict[str, Any]:
+    """The settings of a project in one of its files; none if it cannot be read.
+
+    ============================= ==================================================
+    ``package.json``              ``name``, and ``entries``: the files it stands for
+    ``tsconfig.json``, ``js…``    ``base`` and ``paths``: where names are looked up
+    ============================= ==================================================
+    """
+    try:
+        return _READERS[os.path.basename(path)](source.decode(errors="replace"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _package(text: str) -> dict[str, Any]:
+    fields = json.loads(text)
+    exports = fields.get("exports")
+    if isinstance(exports, dict):
+        exports = exports.get(".", exports)
+    entries = [fields.get(key) for key in _ENTRY_KEYS]
+    entries += _texts(exports)
+    name = fields.get("name")
+    return {
+        "name": name if isinstance(name, str) else "",
+        "entries": [entry for entry in entries if isinstance(entry, str)],
+    }
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts in a value, at any depth."""
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in _texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def _tsconfig(text: str) -> dict[str, Any]:
+    fields = json.loads(_JSONC.sub(lambda match: match[1] or "", text))
+    options = fields.get("compilerOptions") or {}
+    paths = options.get("paths") or {}
+    base = options.get("baseUrl")
+    return {
+        "base": base if isinstance(base, str) else "",
+        "paths": {
+            str(key): [item for item in value if isinstance(item, str)]
+            for key, value in paths.items()
+        },
+    }
+
+
+_READERS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "package.json": _package,
+    "tsconfig.json": _tsconfig,
+    "jsconfig.json": _tsconfig,
+}
