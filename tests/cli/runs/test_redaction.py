@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from wc_cli.agents.runs.redaction import without_secrets
+from wc_cli.agents.runs.output import without_secrets
 
 LONG = "a1B2" * 12
 
