@@ -23,7 +23,7 @@ from tests.conftest import Machine
 from tests.core.strategies import relaxed
 from wc_cli.commands.reading import lists
 from wc_cli.run import table
-from wc_cli.run.completion import answers, scripts, words
+from wc_cli.run.completion import answers, scripts
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Repo
@@ -399,6 +399,6 @@ def test_the_words_of_the_server_are_those_of_its_help(repo: Repo) -> None:
 
 
 def test_the_orders_of_a_list_are_those_that_it_takes(repo: Repo) -> None:
-    assert words.LIST_ORDERS == lists.SORT_KEYS
+    assert answers.LIST_ORDERS == lists.SORT_KEYS
     assert set(bash(repo, "wc", "list", "--sort", "")) == set(lists.SORT_KEYS)
     assert set(bash(repo, "wc", "search", "x", "--sort", "")) == {"best", "newest"}

@@ -20,7 +20,7 @@ import pytest
 from tests.conftest import Machine
 from wc_cli.agents.install.permissions import COMMANDS
 from wc_cli.run import table
-from wc_cli.run.completion import words
+from wc_cli.run.completion import answers
 from wc_core.base import errors
 from wc_observe.mcp import server
 
@@ -168,7 +168,7 @@ def test_it_allows_only_commands_of_ours() -> None:
 def test_it_names_each_of_its_pages_once() -> None:
     folder = SKILL.parent / "references"
     assert sorted(PAGES) == sorted(folder.iterdir())
-    assert tuple(sorted(page.stem for page in PAGES)) == words.SKILL_PAGES
+    assert tuple(sorted(page.stem for page in PAGES)) == answers.SKILL_PAGES
 
 
 def test_it_is_short() -> None:
