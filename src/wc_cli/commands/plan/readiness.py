@@ -6,20 +6,29 @@ from __future__ import annotations
 from wc_cli.run.entries import receipts
 from wc_cli.run.options import Options, argument, command, flag
 from wc_cli.run.output import remark, say, say_json
-from wc_cli.run.terminal import plan as plan_rendering
 from wc_cli.run.terminal import render
-from wc_cli.run.terminal.style import output_style
+from wc_cli.run.terminal.labels import says_more, shown_waits
+from wc_cli.run.terminal.style import output_style, terminal_width
+from wc_cli.run.widths import cut_to_width
 from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.text import one_line
 from wc_core.ledger.planning.older import stopped_by_older
+from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
 from wc_core.ledger.threads.proposals import Draft
 from wc_core.reading.views import planning
 from wc_core.reading.views.rows import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from wc_cli.run.context import Context
+    from wc_cli.run.terminal.style import Style
+    from wc_core.reading.views.planning import Chain, Tree, TreeNode
+
+_BOLD, _DIM = "1", "2"
+_MAX_TITLE = 80
 
 
 class ReadyOptions(Options):
@@ -74,7 +83,7 @@ def _explain(context: Context, options: ReadyOptions) -> None:
     if options.json:
         say_json({"store": context.store} | chain.to_json())
         return
-    say(plan_rendering.chain_text(chain, output_style(context.env)))
+    say(chain_text(chain, output_style(context.env)))
 
 
 def _let_go_on(context: Context, options: ReadyOptions) -> None:
@@ -108,6 +117,65 @@ def tree(context: Context, options: TreeOptions) -> None:
         fields: dict[str, Any] = {"store": context.store}
         say_json(fields | view.to_json())
         return
-    say(plan_rendering.tree_text(view, output_style(context.env)))
+    say(tree_text(view, output_style(context.env)))
     if not view.nodes:
         remark("No thread has a link. Link them: wc link B waits-for A")
+
+
+def chain_text(chain: Chain, style: Style) -> str:
+    """Return why a thread is not ready, one line per reason."""
+    name = one_line(chain.name)
+    if chain.is_ready:
+        return style(f"nothing: {name} is ready", _BOLD)
+    lines = [style(f"{name} is not ready:", _BOLD)]
+    lines += [f"  {line}" for line in _chain_lines(chain)]
+    return "\n".join(lines)
+
+
+def _chain_lines(chain: Chain) -> Iterator[str]:
+    for obstacle, behind in chain.reasons:
+        ready = ", which is ready" if behind is not None and behind.is_ready else ""
+        yield f"{shown_waits(one_line(obstacle.text))}{ready}"
+        if behind is not None:
+            name = one_line(behind.name)
+            for line in _chain_lines(behind):
+                yield line if line.startswith(" ") else f"  {name}: {line}"
+
+
+def tree_text(tree: Tree, style: Style) -> str:
+    """Return a line for each thread, indented below the thread that it belongs to,
+    followed by the links that do not count."""
+    lines = [line for node in tree.nodes for line in _node_lines(node, "", "", style)]
+    lines += [
+        one_line(f"does not count, it would be a cycle: {sentence}")
+        for sentence in tree.ignored
+    ]
+    return "\n".join(lines)
+
+
+def _node_lines(node: TreeNode, first: str, below: str, style: Style) -> Iterator[str]:
+    """Yield the line of a thread and those below it, which begin with ``first`` and
+    with ``below``. On a terminal, branches are drawn and no line wraps."""
+    thread, limit = node.thread, terminal_width()
+    mark = "✓" if thread.status == CLOSED else ">" if node.is_ready else " "
+    waits = shown_waits(", ".join(node.waits))
+    facts = [
+        thread.name,
+        *([f"({node.kind})"] if node.kind == "sidequest" else []),
+        *([thread.status] if thread.status != OPEN else []),
+        *([holder_text(thread.ball)] if thread.status != CLOSED else []),
+        *([f"waits for {waits}"] if waits else []),
+        thread.title[:_MAX_TITLE],
+    ]
+    if limit and not says_more(thread.title, thread.name):
+        facts.pop()
+    line = f"{mark} {first}{one_line(' · '.join(facts))}"
+    code = _BOLD if node.is_ready else _DIM if thread.status == CLOSED else ""
+    line = cut_to_width(line, limit) if limit else line
+    yield style(line, code) if code else line
+    for lower in node.nodes:
+        is_last = lower is node.nodes[-1]
+        branch, trunk = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        if not limit:
+            branch = trunk = "  "
+        yield from _node_lines(lower, below + branch, below + trunk, style)
