@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wc_cli.edits.radar.merges import (
-    MAX_SYMBOLS,
-    OneSide,
-    conflict_symbols,
-    split_sides,
-)
+from wc_cli.edits.radar.merges import OneSide, conflict_symbols, split_sides
 
 MARKED = b"""\
 import os
@@ -72,12 +67,11 @@ def test_headings(marked: bytes, expected: tuple[str, ...]) -> None:
 def test_only_a_few_are_named() -> None:
     part = b"def f%d():\n<<<<<<< aa11\n 1\n=======\n 2\n>>>>>>> bb22\n"
     marked = b"".join(part % number for number in range(20))
-    assert len(conflict_symbols("a.txt", marked, "aa11", "bb22")) == MAX_SYMBOLS
+    assert len(conflict_symbols("a.txt", marked, "aa11", "bb22")) == 8
 
 
 def test_definitions_on_both_sides() -> None:
-    expected = ("login", "Form.show")
-    assert conflict_symbols("a.py", MARKED, "aa11", "bb22") == expected
+    assert conflict_symbols("a.py", MARKED, "aa11", "bb22") == ("login", "Form.show")
 
 
 def test_what_is_in_no_definition_has_no_name() -> None:
