@@ -33,7 +33,7 @@ class Param:
     ``group`` is the group of options that several commands share, named by the class
     that declares it; empty for an argument or option of one command.
     ``complete`` is the kind of word that shell completion offers, a key of
-    `completion.words.WORDS`. ``numbered``: an argument that is only taken if it
+    `completion.answers._WORDS`. ``numbered``: an argument that is only taken if it
     begins like a number or an entry's id. ``excludes``: the names of options beside
     which it is not given without its flag.
     """
