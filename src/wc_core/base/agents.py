@@ -19,8 +19,7 @@ STARTED_BY_OTHERS, STARTS_OTHERS, IN_EDITOR = range(3)
 class Agent(NamedTuple):
     """An agent.
 
-    - ``client``: its word for `wc install`, and its module in
-      `wc_cli.agents.install.clients`; empty for an agent that is not installed to
+    - ``client``: its word for `wc install`; empty for an agent that is not installed to
     - ``spellings``: other ways to write its name, in lower case without blanks
     - ``mcp_names``: what it calls itself as an MCP client, where that is neither,
       in lower case with dashes for blanks; one that ends in a dash is the beginning

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import pkgutil
 import pty
 import re
 import shutil
@@ -19,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from tests.cli.install.test_engine import tree
 from wc_cli.agents import launcher
-from wc_cli.agents.install import changes, clients, engine, ledger, permissions
+from wc_cli.agents.install import changes, engine, ledger, permissions
 from wc_cli.agents.install.changes import Client, InstallSite, OwnFile, Part
 from wc_cli.agents.install.clients import codex, common, registry, shells
 from wc_cli.agents.install.formats import jsonc
@@ -1175,10 +1174,3 @@ def test_a_client_that_only_the_registry_knows_is_noticed() -> None:
         "settings in tests/cli/install/home",
         "a test",
     ]
-
-
-def test_every_module_of_a_client_is_in_the_registry() -> None:
-    modules = {info.name for info in pkgutil.iter_modules(clients.__path__)}
-    helpers = {"common", "hooks", "registry", "shells", "manpages"}
-    names = {registry.module_name(client.name) for client in registry.AGENT_CLIENTS}
-    assert modules == names | helpers

@@ -143,8 +143,9 @@ USER_AND_PROJECT = ("user", "project")
 
 def program(name: str, site: InstallSite) -> str:
     """The word with which a shell starts one of our programs: its bare name if PATH
-    leads to ours, otherwise its full path, quoted."""
-    path = executable(name, site)
+    leads to ours, otherwise its full path, quoted. A project's files are shared with
+    others, so they contain no path of this machine."""
+    path = name if site.scope == "project" else executable(name, site)
     return name if path == name else shlex.quote(path)
 
 

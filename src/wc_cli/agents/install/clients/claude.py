@@ -89,8 +89,9 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         parts += [
             server,
             common.skill(_folder(site) / "skills"),
-            hooks.grouped_hooks("claude", settings, site, moves="|".join(MOVES)),
-            hooks.grouped_guard("claude", settings, site, _WRITING_TOOLS),
+            *hooks.parts(
+                "claude", settings, site, _WRITING_TOOLS, moves="|".join(MOVES)
+            ),
         ]
     if site.scope == "user":
         parts += [_wake(site), _status_line(site)]
@@ -140,15 +141,9 @@ def _permissions(site: InstallSite, *, has_plugin: bool) -> Part:
 def _wake(site: InstallSite) -> Part:
     """A hook that waits in the background after each turn and starts another turn by
     exiting with 2. It needs the other hooks, which report when the agent is working."""
-    handler = {
-        "type": "command",
-        "command": hooks.wake_command("claude", site),
-        "async": True,
-        "asyncRewake": True,
-        "timeout": _WAKE_SECONDS,
-    }
-    change = hooks.hook_group(_folder(site) / "settings.json", "Stop", handler)
-    return Part("wake", (change,), (_RESTART,))
+    handler = {"async": True, "asyncRewake": True, "timeout": _WAKE_SECONDS}
+    path = _folder(site) / "settings.json"
+    return hooks.wake("claude", path, site, _RESTART, **handler)
 
 
 def _status_line(site: InstallSite) -> Part:

@@ -64,27 +64,19 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     note = _PROJECT_NOTE if site.scope == "project" else "Restart Codex."
     rules = OwnFile(folder / f"rules/{SERVER}.rules", rules_text(_names(site)))
     allowed: tuple[Change, ...] = (rules, *_writable_roots(site, config))
+    hook_file = folder / "hooks.json"
     parts = (
         Part("server", (change,), (note,)),
         common.shared_skill(site),
         Part("permissions", allowed),
-        hooks.grouped_hooks("codex", folder / "hooks.json", site, _TRUST_NOTE),
-        hooks.grouped_guard("codex", folder / "hooks.json", site, "", _TRUST_NOTE),
+        *hooks.parts("codex", hook_file, site, "", _TRUST_NOTE),
     )
-    # In a project, it would wake the agents of everyone who has it.
-    return (*parts, _wake(site)) if site.scope == "user" else parts
-
-
-def _wake(site: InstallSite) -> Part:
-    """A hook that starts the waiting process after each turn; that process calls `codex
-    queue`."""
-    handler = {
-        "type": "command",
-        "command": hooks.wake_command("codex", site),
-        "timeout": hooks.TIMEOUT,
-    }
-    change = hooks.hook_group(_folder(site) / "hooks.json", "Stop", handler)
-    return Part("wake", (change,), (_TRUST_NOTE,))
+    # In a project, it would wake the agents of everyone who has it. The hook starts the
+    # waiting process, which calls `codex queue`.
+    if site.scope == "project":
+        return parts
+    wake = hooks.wake("codex", hook_file, site, _TRUST_NOTE, timeout=hooks.TIMEOUT)
+    return (*parts, wake)
 
 
 def _names(site: InstallSite) -> tuple[str, ...]:

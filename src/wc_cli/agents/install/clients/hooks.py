@@ -22,7 +22,7 @@ from wc_cli.agents.install.changes import JsonAdd, Part, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path
     from typing import Any
 
@@ -32,59 +32,57 @@ if TYPE_CHECKING:
 TIMEOUT = 5
 
 
-def hook_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str, str]]:
-    """Yield each of our events with the client's name for it and the command to run:
-    wc-cli, because a client may find the system's wc first. A project's files are
-    shared with others, so they contain no path of this machine."""
-    word = "wc-cli" if site.scope == "project" else program("wc-cli", site)
-    for event, name in zip(EVENTS, DIALECTS[client].events, strict=True):
-        yield event, name, f"{word} brief --hook {event} --client {client}"
+def parts(
+    client: str,
+    path: Path,
+    site: InstallSite,
+    matcher: str,
+    *notes: str,
+    moves: str = "",
+    form: Callable[[str, str, str], dict[str, Any]] | None = None,
+) -> tuple[Part, Part]:
+    """The hooks for each of our events, and the guard of claims around the tools whose
+    names match (empty: all tools).
 
-
-def guard_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str]]:
-    """Yield the client's name for each event around a tool, with the command to run."""
-    word = "wc-guard" if site.scope == "project" else program("wc-guard", site)
-    for event, name in zip(TOOL_EVENTS, DIALECTS[client].tool_events, strict=True):
-        yield name, f"{word} {event} {client}"
-
-
-def grouped_guard(
-    client: str, path: Path, site: InstallSite, matcher: str, *notes: str
-) -> Part:
-    """The guard of claims, around the tools whose names match; empty: all tools."""
-    changes = []
-    for name, command in guard_commands(client, site):
-        handler = {"type": "command", "command": command, "timeout": TIMEOUT}
-        group: dict[str, Any] = {"matcher": matcher} if matcher else {}
-        changes.append(JsonAdd(path, ("hooks", name), {**group, "hooks": [handler]}))
-    return Part("guard", tuple(changes), notes)
-
-
-def wake_command(client: str, site: InstallSite) -> str:
-    """The command that waits for the session's balls at the end of a turn."""
-    return f"{program('wc-cli', site)} wait --hook wake --client {client}"
-
-
-def grouped_hooks(
-    client: str, path: Path, site: InstallSite, *notes: str, moves: str = ""
-) -> Part:
-    """Hooks in Claude Code's format: groups of handlers for each event. A group without
-    a matcher applies to all kinds of the event, including a session after
-    compaction. After the tools that match ``moves``, the session is elsewhere."""
-    changes = []
-    for _, name, command in hook_commands(client, site):
-        handler = {"type": "command", "command": command, "timeout": TIMEOUT}
-        changes.append(hook_group(path, name, handler))
+    After the tools that match ``moves``, the session is elsewhere. ``form`` makes the
+    item in the client's list from a command, a label and a matcher; without it, a
+    `group`.
+    """
+    # wc-cli, because a client may find the system's wc first.
+    brief, guard = (program(name, site) for name in ("wc-cli", "wc-guard"))
+    around = tuple(zip(TOOL_EVENTS, DIALECTS[client].tool_events, strict=True))
+    hooks = list(zip(EVENTS, DIALECTS[client].events, strict=True))
     if moves:
-        word = "wc-cli" if site.scope == "project" else program("wc-cli", site)
-        command = f"{word} brief --hook {AFTER} --client {client}"
-        handler = {"type": "command", "command": command, "timeout": TIMEOUT}
-        name = DIALECTS[client].tool_events[TOOL_EVENTS.index(AFTER)]
-        group = {"matcher": moves, "hooks": [handler]}
-        changes.append(JsonAdd(path, ("hooks", name), group))
-    return Part("hooks", tuple(changes), notes)
+        hooks.append((AFTER, dict(around)[AFTER]))
+
+    def hook(name: str, *fields: str) -> JsonAdd:
+        return JsonAdd(path, ("hooks", name), (form or group)(*fields))
+
+    commands = (
+        hook(
+            name,
+            f"{brief} brief --hook {event} --client {client}",
+            event,
+            moves if event == AFTER else "",
+        )
+        for event, name in hooks
+    )
+    guards = (
+        hook(name, f"{guard} {event} {client}", f"guard-{name}", matcher)
+        for event, name in around
+    )
+    return Part("hooks", tuple(commands), notes), Part("guard", tuple(guards), notes)
 
 
-def hook_group(path: Path, name: str, handler: dict[str, Any]) -> JsonAdd:
-    """A group with one handler, for the event that the client calls ``name``."""
-    return JsonAdd(path, ("hooks", name), {"hooks": [handler]})
+def group(command: str, label: str = "", matcher: str = "") -> dict[str, Any]:  # noqa: ARG001
+    """A group of handlers for an event, in Claude Code's format. One without a matcher
+    applies to all kinds of the event, including a session after compaction."""
+    handler = {"type": "command", "command": command, "timeout": TIMEOUT}
+    return {**({"matcher": matcher} if matcher else {}), "hooks": [handler]}
+
+
+def wake(client: str, path: Path, site: InstallSite, note: str, **fields: Any) -> Part:
+    """A hook that waits for the session's balls at the end of a turn."""
+    command = f"{program('wc-cli', site)} wait --hook wake --client {client}"
+    item = {"hooks": [{"type": "command", "command": command, **fields}]}
+    return Part("wake", (JsonAdd(path, ("hooks", "Stop"), item),), (note,))

@@ -1,35 +1,29 @@
-"""Every client that `wc install` knows, in display order.
-
-An agent's client is `CLIENT` in the module named after its word in
-`wc_core.base.agents`: ``claude-desktop`` is in `claude_desktop`, and ``continue``, a
-keyword of Python, in `continue_`.
-"""
+"""Every client that `wc install` knows, in display order."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from keyword import iskeyword
-
 from wc_cli.agents.install import engine
 from wc_cli.agents.install.changes import PARTS, Client, InstallSite, Part
-from wc_cli.agents.install.clients import manpages, shells
+from wc_cli.agents.install.clients import (
+    claude,
+    codex,
+    continue_,
+    manpages,
+    opencode,
+    rows,
+    shells,
+)
 from wc_cli.agents.install.ledger import Ledger, Owner
 from wc_core.base.agents import AGENTS
 
-
-def module_name(client: str) -> str:
-    """The module of a client with this word."""
-    name = client.replace("-", "_")
-    return f"{name}_" if iskeyword(name) else name
-
-
-def _client(name: str) -> Client:
-    module = import_module(f"wc_cli.agents.install.clients.{module_name(name)}")
-    client: Client = module.CLIENT
-    return client
-
-
-AGENT_CLIENTS = tuple(_client(agent.client) for agent in AGENTS if agent.client)
+_BY_NAME = {
+    client.name: client
+    for client in (
+        *(claude.CLIENT, codex.CLIENT, continue_.CLIENT, opencode.CLIENT),
+        *rows.CLIENTS,
+    )
+}
+AGENT_CLIENTS = tuple(_BY_NAME[agent.client] for agent in AGENTS if agent.client)
 CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS, manpages.CLIENT)
 
 
