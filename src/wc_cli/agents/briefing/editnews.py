@@ -10,7 +10,6 @@ from wc_core.base.errors import WcError
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
-from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.repository import has_linked_besides
 
 TYPE_CHECKING = False
@@ -23,22 +22,17 @@ if TYPE_CHECKING:
 _FILES, _NAMED = 3, 5
 
 
-class ConflictNews(NamedTuple):
-    """The news as text, and the keys of all current conflicts, which the session then
-    knows."""
-
-    text: str = ""
-    keys: frozenset[str] = frozenset()
-
-
-def conflict_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
+def conflict_news(
+    context: Context, known_keys: frozenset[str]
+) -> tuple[str, frozenset[str]]:
     """A line for each worktree that will conflict in a way not among ``known_keys``,
     for each approved branch of the agent that no longer merges, and for each of the
-    others' notes about files that are changed or claimed here. Uses the last radar;
-    after its answer, a hook starts computing a new one."""
+    others' notes about files that are changed or claimed here; and the keys of all of
+    them, which the session then knows. Uses the last radar; after its answer, a hook
+    starts computing a new one."""
     repository = context.place.repository
     if repository is None or not repository.top:
-        return ConflictNews()
+        return "", frozenset()
     conflicts, approvals = gather.radar_news(context)
     lines = [_line(conflict) for conflict in conflicts if conflict.keys - known_keys]
     keys = {key for conflict in conflicts for key in conflict.keys}
@@ -50,7 +44,7 @@ def conflict_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
         key = f"note\n{overlap.id}"
         lines += [_overlap_line(overlap)] if key not in known_keys else []
         keys.add(key)
-    return ConflictNews("\n".join(lines), frozenset(keys))
+    return "\n".join(lines), frozenset(keys)
 
 
 def prompt_news(context: Context, path: str) -> str:
@@ -60,9 +54,9 @@ def prompt_news(context: Context, path: str) -> str:
     layout = Layout(context.place.root)
     session = sessions.load(layout, path)
     if session is not None:
-        news = conflict_news(context, session.conflicts)
-        lines += [news.text, *session.queued]
-        current = session._replace(conflicts=news.keys, queued=())
+        news, keys = conflict_news(context, session.conflicts)
+        lines += [news, *session.queued]
+        current = session._replace(conflicts=keys, queued=())
         if current != session:
             # Saved before printing. A conflict that went away is news when it comes
             # back.

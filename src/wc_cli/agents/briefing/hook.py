@@ -315,8 +315,8 @@ def _start(
         view = SessionView(context, path)
         with suppress(WcError):  # then the same news is repeated once
             session = view.with_all_known(view.load_session() or Session())
-            news = editnews.conflict_news(context, frozenset())
-            view.save_session(session._replace(conflicts=news.keys))
+            _, conflicts = editnews.conflict_news(context, frozenset())
+            view.save_session(session._replace(conflicts=conflicts))
     with _name_of_command(context, options.client) as note:
         brief = fitting.fit_brief(gather_brief(context, late))
         lines = (text.brief_text(brief, Style(color=False)), note())

@@ -6,10 +6,9 @@ import os
 
 from wc_cli.agents.briefing import editnews, sessions
 from wc_cli.agents.briefing.dialects import BEFORE
+from wc_cli.agents.briefing.rivals import Rivals
 from wc_cli.agents.briefing.sessions import Session
-from wc_cli.agents.guard.rivals import Rivals
-from wc_cli.agents.guard.texts import Alternatives
-from wc_cli.agents.guard.watching import ClaimGuard, GuardMemory
+from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.attention.status import holders
@@ -17,25 +16,33 @@ from wc_core.base.agents import AGENTS
 from wc_core.base.errors import ClaimedError, WcError
 from wc_core.base.layout import Layout
 from wc_core.base.lean.contextlib import suppress
-from wc_core.base.text import defused
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.text import defused, one_line
+from wc_core.base.times import ago, seconds_between
 from wc_core.base.values import NamedTuple
-from wc_core.edits.guard.toolcalls import ToolCall, may_write
-from wc_core.ledger.configuration.keys import NOTICE, OFF
+from wc_core.edits.guard import toolcalls
+from wc_core.edits.guard.toolcalls import ToolCall
+from wc_core.ledger.configuration.keys import NOTICE, OFF, REFUSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from wc_cli.agents.briefing.dialects import Dialect, HookInput
-    from wc_cli.agents.guard.texts import GuardText
+    from wc_cli.agents.briefing.rivals import Rival
     from wc_cli.run.context import Context
+
+_NAMED = 3
+_NOTE = 120
 
 
 class ToolReply(NamedTuple):
     """The text for the agent, the session afterwards, and why the call is refused, if
-    it is."""
+    it is: the message, and the ways on."""
 
     text: str
     session: Session
-    refusal: GuardText | None = None
+    refusal: tuple[str, str] | None = None
 
 
 def answer_tool(
@@ -45,7 +52,7 @@ def answer_tool(
     session, empty for none. Raises ClaimedError if the call is refused."""
     layout = Layout(context.place.root)
     session = (sessions.load(layout, path) if path else None) or Session()
-    answer = before_tool if event == BEFORE else after_tool
+    answer = _before_tool if event == BEFORE else _after_tool
     reply = answer(context, dialect, hook_input, session)
     try:
         if path and reply.session != session:
@@ -58,46 +65,91 @@ def answer_tool(
     return reply.text
 
 
-def before_tool(
+def _before_tool(
     context: Context, dialect: Dialect, hook_input: HookInput, session: Session
 ) -> ToolReply:
     """The answer before a tool is called."""
-    guard = _guard(context, dialect)
-    if guard is None:
-        return ToolReply("", session)
+    rivals = _rivals(context, dialect)
     call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
-    answer = guard.before(call, _memory(session, hook_input))
-    session = _remembering(session, answer.memory)
-    if answer.refused:
-        return ToolReply("", session, answer.text)
-    text = str(answer.text or "")
-    if text and not dialect.tool_shapes[0]:
+    if rivals is None or not toolcalls.may_write(call):
+        return ToolReply("", session)
+    files = _watched(rivals, session.files)
+    session = session._replace(files=files, log_length=rivals.log_length())
+    concerned = rivals.on(toolcalls.paths(call))
+    refusing = [rival for rival in concerned if rival.covers_file]
+    level = context.settings.guard
+    if level == REFUSE and refusing:
+        path = one_line(refusing[0].path)
+        message = f'The edit of "{path}" was refused: {_who(refusing)}'
+        return ToolReply("", session, (message, _ways_on(context, refusing[0])))
+    if level == NOTICE:
+        return ToolReply("", session)
+    session, fresh = _warned(session, concerned, hook_input)
+    if not fresh:
+        return ToolReply("", session)
+    message = f"{_who(fresh)} Agree with them before you continue."
+    text = _text(context, message, fresh)
+    if not dialect.tool_shapes[0]:
         # The client passes nothing on before a tool, so the agent gets it afterwards.
         return ToolReply("", session._replace(advice=(*session.advice, text)))
     return ToolReply(text, session)
 
 
-def after_tool(
+def _after_tool(
     context: Context, dialect: Dialect, hook_input: HookInput, session: Session
 ) -> ToolReply:
     """The answer after a tool was called: its changes to files that others have
-    claimed, and predicted conflicts. Renews claims. Raises GitError."""
-    if may_write(ToolCall(hook_input.tool, hook_input.arguments, context.cwd)):
+    claimed, each claim and file once, and predicted conflicts. Renews claims. Raises
+    GitError."""
+    call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
+    if toolcalls.may_write(call):
         _note_writer(context)
     context.renew_claims()
     texts = [*session.advice]
     session = session._replace(advice=())
-    guard = _guard(context, dialect)
-    if guard is not None:
-        answer = guard.after(_memory(session, hook_input))
-        session = _remembering(session, answer.memory)
-        if answer.text is not None and guard.level == NOTICE:
-            session = session._replace(queued=(*session.queued, str(answer.text)))
-        elif answer.text is not None:
-            texts.append(str(answer.text))
-    news = editnews.conflict_news(context, session.conflicts)
-    session = session._replace(conflicts=news.keys)
-    return ToolReply("\n".join(filter(None, (*texts, news.text))), session)
+    rivals = _rivals(context, dialect)
+    if rivals is not None:
+        files = rivals.changed_files()
+        committed = rivals.committed_files(session.log_length or rivals.log_length())
+        changed = rivals.newly_changed(session.files, files, committed)
+        session, fresh = _warned(session, changed, hook_input)
+        session = session._replace(files=files, log_length=rivals.log_length())
+        if fresh:
+            message = (
+                f'"{one_line(fresh[0].path)}" was changed in this worktree, but '
+                f"{_who(fresh)} Undo the change, or agree on it."
+            )
+            texts.append(_text(context, message, fresh))
+        if fresh and context.settings.guard == NOTICE:
+            session = session._replace(queued=(*session.queued, texts.pop()))
+    news, conflicts = editnews.conflict_news(context, session.conflicts)
+    session = session._replace(conflicts=conflicts)
+    return ToolReply("\n".join(filter(None, (*texts, news))), session)
+
+
+def _warned(
+    session: Session, rivals: Sequence[Rival], hook_input: HookInput
+) -> tuple[Session, list[Rival]]:
+    """The session after a warning about these rivals, and those that are new to this
+    agent: the agent of a session and each sub-agent have read different warnings."""
+    suffix = f"\n{hook_input.subagent}" if hook_input.subagent else ""
+    keys = {f"{rival.key}{suffix}": rival for rival in rivals}
+    fresh = [rival for rival in rivals if f"{rival.key}{suffix}" not in session.warned]
+    return session._replace(warned=session.warned | keys.keys()), fresh
+
+
+def _watched(
+    rivals: Rivals, files: Mapping[str, Mapping[str, str]]
+) -> Mapping[str, Mapping[str, str]]:
+    """The changed files of each claim before a tool runs. For claims that already
+    existed, as they were after the last tool."""
+    if all(claim.id in files for claim in rivals.claims):
+        return files
+    try:
+        current = rivals.changed_files()
+    except GitError:
+        return files
+    return {claim_id: files.get(claim_id, current[claim_id]) for claim_id in current}
 
 
 def _note_writer(context: Context) -> None:
@@ -109,33 +161,18 @@ def _note_writer(context: Context) -> None:
             local.note_writer(repository.worktree_id, viewer.identity, viewer.key)
 
 
-def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
-    """The guard of an agent; ``None`` if there is nothing to guard."""
-    repository, settings = context.place.repository, context.settings
+def _rivals(context: Context, dialect: Dialect) -> Rivals | None:
+    """The claims that are guarded from an agent; ``None`` if there are none."""
+    repository = context.place.repository
     if repository is None or not repository.top:
         return None
-    layout, viewer = Layout(context.place.root), context.viewer
+    layout = Layout(context.place.root)
     with suppress(OSError, WcError):  # it guards anyway, without a trace
         _leave_trace(layout, dialect)
-    if settings.guard == OFF:
+    if context.settings.guard == OFF:
         return None
-    rivals = Rivals(repository, layout, viewer, context.env)
-    if not rivals.claims:
-        return None
-    balls = holders.held_balls(layout, holders.folders_of(viewer))
-    topics = [ball.topic for ball in balls if ball.topic]
-    alternatives = Alternatives(topics, now_ms())
-    return ClaimGuard(rivals, alternatives, settings.guard)
-
-
-def _memory(session: Session, hook_input: HookInput) -> GuardMemory:
-    subagent = hook_input.subagent
-    return GuardMemory(session.files, session.warned, session.log_length, subagent)
-
-
-def _remembering(session: Session, memory: GuardMemory) -> Session:
-    fields = {name: getattr(memory, name) for name in ("files", "warned", "log_length")}
-    return session._replace(**fields)
+    rivals = Rivals(repository, layout, context.viewer, context.env)
+    return rivals if rivals.claims else None
 
 
 def _leave_trace(layout: Layout, dialect: Dialect) -> None:
@@ -149,3 +186,40 @@ def _leave_trace(layout: Layout, dialect: Dialect) -> None:
     else:
         name = os.path.relpath(path, layout.local)
         LocalFiles(layout).write(name, f"{client}\n".encode())
+
+
+def _text(context: Context, message: str, rivals: Sequence[Rival]) -> str:
+    return f"Watercooler: {message}\n{_ways_on(context, rivals[0])}"
+
+
+def _who(rivals: Sequence[Rival]) -> str:
+    """Whose claims they are."""
+    claim = rivals[0].claim
+    facts = [ago(seconds_between(claim.at * 1000, now_ms()))]
+    facts += [f'thread "{one_line(claim.thread)}"'] if claim.thread else []
+    facts += [f'"{one_line(claim.note, _NOTE)}"'] if claim.note else []
+    holder, claim_id = one_line(claim.holder), one_line(claim.id)
+    hidden = len({rival.key for rival in rivals}) - 1
+    suffix = f", and {counted(hidden, 'more file')} of this call" if hidden else ""
+    return f'"{holder}" has claimed "{claim_id}" ({"; ".join(facts)}){suffix}.'
+
+
+def _ways_on(context: Context, rival: Rival) -> str:
+    """What the agent can do instead of an edit."""
+    claim = rival.claim
+    topic, holder = quoted(one_line(claim.thread) or "TOPIC"), one_line(claim.holder)
+    question = quoted(one_line(f"May I edit {rival.path}?"))
+    verb = "say" if claim.thread else "new"
+    free = "wc list --ball anyone --open"
+    keys = holders.folders_of(context.viewer)
+    balls = holders.held_balls(Layout(context.place.root), keys)
+    topics = [ball.topic for ball in balls if ball.topic not in {"", claim.thread}]
+    if topics:
+        named = ", ".join(map(one_line, topics[:_NAMED]))
+        free = f"wc read {quoted(topics[0])} --new (you have the ball of: {named})"
+    return (
+        f"1. Ask: wc {verb} {topic} -m {question} --to {quoted(holder)}\n"
+        f"2. Do something else: {free}\n"
+        "3. If they are gone, a person takes it over: "
+        f"wc claim {quoted(one_line(claim.id))} --takeover --reason '…'"
+    )

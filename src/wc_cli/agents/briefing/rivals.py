@@ -128,14 +128,17 @@ class Rivals:
         git = Git(self.repository.top, self.env)
         return {
             os.fsdecode(path)
-            for commit in commits_after(self.repository.gitdir, length_before)
+            for commit in _commits_after(self.repository.gitdir, length_before)
             for path in git.run(*_COMMITTED, *commit).split(b"\0")
             if path
         }
 
     def log_length(self) -> int:
-        """The length of the current worktree's log of HEAD."""
-        return log_bytes(self.repository.gitdir)
+        """The length of the current worktree's log of HEAD; 0 if there is none."""
+        try:
+            return os.path.getsize(f"{self.repository.gitdir}/logs/HEAD")
+        except OSError:
+            return 0
 
     def _stamp(self, path: str) -> str:
         try:
@@ -184,26 +187,12 @@ _MAX_COMMITS = 20
 _MERGE = b"commit (merge)"
 
 
-class HeadMove(NamedTuple):
-    """A commit that moved HEAD, and where HEAD was before."""
-
-    before: str
-    id: str
-
-
-def log_bytes(gitdir: str) -> int:
-    """The length of a worktree's log; 0 if there is none."""
+def _commits_after(gitdir: str, length_before: int) -> list[tuple[str, str]]:
+    """The latest commits since the log of HEAD had that length, each after where HEAD
+    was before. Other moves of HEAD, such as those of a merge, bring changes that others
+    have made."""
     try:
-        return os.path.getsize(_path(gitdir))
-    except OSError:
-        return 0
-
-
-def commits_after(gitdir: str, length_before: int) -> list[HeadMove]:
-    """The latest commits since the log had that length. Other moves of HEAD, such as
-    those of a merge, bring changes that others have made."""
-    try:
-        with open(_path(gitdir), "rb") as file:
+        with open(f"{gitdir}/logs/HEAD", "rb") as file:
             file.seek(length_before)
             lines = file.read(_MAX_BYTES).splitlines()
     except OSError:
@@ -211,15 +200,11 @@ def commits_after(gitdir: str, length_before: int) -> list[HeadMove]:
     return list(_commits(lines))[-_MAX_COMMITS:]
 
 
-def _path(gitdir: str) -> str:
-    return f"{gitdir}/logs/HEAD"
-
-
-def _commits(lines: list[bytes]) -> Iterator[HeadMove]:
+def _commits(lines: list[bytes]) -> Iterator[tuple[str, str]]:
     for line in lines:
         heading, _, message = line.partition(b"\t")
         ids = heading.split(b" ", 2)[:2]
         if message.startswith(b"commit") and not message.startswith(_MERGE):
             before, commit_id = (value.decode("ascii", "replace") for value in ids)
             if before.isalnum() and before.strip("0") and commit_id.isalnum():
-                yield HeadMove(before, commit_id)
+                yield before, commit_id
