@@ -37,9 +37,9 @@ def brief(context: Context, options: BriefOptions) -> None:
 
         print_own_inbox(context)
         return
-    from wc_cli.agents.briefing import fitting, text  # 13 ms, not for hooks
+    from wc_cli.agents.briefing import text  # 13 ms, not for hooks
 
-    fitted = fitting.fit_brief(gather_brief(context, deadline()))
+    fitted = text.fit_brief(gather_brief(context, deadline()))
     if options.json:
         say_json(fitted.to_json(context.store))
     else:

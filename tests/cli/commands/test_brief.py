@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.agents.briefing import fitting, gather
+from wc_cli.agents.briefing import gather
 from wc_cli.agents.briefing import text as brieftext
 from wc_cli.run.terminal.style import Style
 from wc_core.base.ulid import encode
@@ -159,9 +159,9 @@ def test_no_brief_is_longer_than_a_client_takes() -> None:
     parts = (part, part, part, part, part)
     general = (Guidance(BRIEF, "guidance.md", ("g" * MAX_GENERAL,)),)
     made = Brief("Pat", *parts, ("n",), general)
-    fitted = fitting.fit_brief(made)
+    fitted = brieftext.fit_brief(made)
     shown = brieftext.brief_text(fitted, lambda text, *_: text)  # type: ignore[arg-type]
-    assert len(shown) < fitting.MAX_CHARACTERS < 10_000
+    assert len(shown) < brieftext.MAX_CHARACTERS < 10_000
     assert fitted.mine.items
     assert "This repository has guidance: wc guidance" in shown
     parts = fitted.to_json("")["left_out"]
@@ -217,7 +217,7 @@ def test_a_brief_of_forty_threads_has_1500_tokens(repo: Repo) -> None:
     topics = set(re.findall(r"(?m)^- (request-\d+) ", told))
     # Nobody can offer anything to a person; the other sections are full.
     assert len(topics) == 40 - LIMITS["offered"]
-    assert len(told) <= fitting.MAX_CHARACTERS == 1500 * 4
+    assert len(told) <= brieftext.MAX_CHARACTERS == 1500 * 4
     assert "partial" not in repo.json("brief")
 
 
@@ -229,12 +229,12 @@ def test_of_many_threads_less_is_shown() -> None:
     )
     full = {name: BriefSection((item,) * n, n) for name, n in LIMITS.items()}
     sections: Any = {**full}
-    fitted = fitting.fit_brief(Brief("Pat", **sections))
+    fitted = brieftext.fit_brief(Brief("Pat", **sections))
     text = brieftext.brief_text(fitted, Style(color=False))
     assert text.count("\n- request-retries-17 ") == 40
-    assert fitting.MAX_CHARACTERS * 2 // 3 < len(text) < fitting.MAX_CHARACTERS
+    assert brieftext.MAX_CHARACTERS * 2 // 3 < len(text) < brieftext.MAX_CHARACTERS
     few = Brief("Pat", BriefSection((item,), 1))
-    assert fitting.fit_brief(few) == few
+    assert brieftext.fit_brief(few) == few
 
 
 @pytest.mark.parametrize("title", [35, 45, 90])
@@ -243,7 +243,7 @@ def test_the_room_that_titles_leave_is_for_summaries(title: int) -> None:
     item = BriefItem("request-17", "t" * title, "OPEN", "Claude Code", 0, 9, last)
     full: Any = {name: BriefSection((item,) * n, n) for name, n in LIMITS.items()}
     assert sum(LIMITS.values()) == 40
-    fitted = fitting.fit_brief(Brief("Pat", **full))
+    fitted = brieftext.fit_brief(Brief("Pat", **full))
     text = brieftext.brief_text(fitted, Style(color=False))
     assert text.count("\n- request-17 ") == 40
     # A thread with words has 150 characters more.

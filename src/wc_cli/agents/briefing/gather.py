@@ -10,7 +10,6 @@ from wc_cli.ledger.store import pending
 from wc_core.base.files import keeping_folders
 from wc_core.base.layout import NOTES, Layout
 from wc_core.base.phrases import counted
-from wc_core.base.values import NamedTuple
 from wc_core.lookup.index import decisions as recent
 
 TYPE_CHECKING = False
@@ -53,28 +52,24 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
         context.note_unindexed(len(reader.topics()))
     with keeping_folders():
         brief = make_brief(query, context.ball_names, _notes(context))
-    news = radar_news(context)
+    conflicts, approvals = radar_news(context)
     return brief._replace(
-        conflicts=news.conflicts,
-        approvals=news.approvals,
+        conflicts=conflicts,
+        approvals=approvals,
         overlaps=overlaps(context),
         now_ms=query.now_ms,
     )
 
 
-class RadarNews(NamedTuple):
-    """The news of the last radar for an agent: the predicted conflicts of the current
-    worktree, and its balls whose approved branches no longer merge."""
-
-    conflicts: tuple[Conflict, ...] = ()
-    approvals: tuple[OutdatedApproval, ...] = ()
-
-
-def radar_news(context: Context) -> RadarNews:
-    """Return the news of the last radar, as far as there is one."""
+def radar_news(
+    context: Context,
+) -> tuple[tuple[Conflict, ...], tuple[OutdatedApproval, ...]]:
+    """Return the news of the last radar for an agent, as far as there is one: the
+    predicted conflicts of the current worktree, and its balls whose approved branches
+    no longer merge."""
     layout, repository = Layout(context.place.root), context.place.repository
     if repository is None or not os.path.exists(layout.radar):
-        return RadarNews()
+        return (), ()
     # 1 ms, for several worktrees
     from wc_core.edits.radar import kept
     from wc_core.reading.views.approvals import outdated_approvals
@@ -82,9 +77,9 @@ def radar_news(context: Context) -> RadarNews:
 
     radar = kept.load(layout)
     if radar is None:
-        return RadarNews()
+        return (), ()
     now = now_ms()
-    return RadarNews(
+    return (
         conflicts_of(radar, repository.top, now),
         outdated_approvals(radar, context.reader, now, context.viewer),
     )

@@ -309,7 +309,7 @@ def _start(
 ) -> str:
     """Return the brief. Later hooks don't repeat what it shows."""
     # 5 ms that the hooks of a prompt and of a stop do not need.
-    from wc_cli.agents.briefing import fitting, text
+    from wc_cli.agents.briefing import text
 
     if path:
         view = SessionView(context, path)
@@ -318,7 +318,7 @@ def _start(
             _, conflicts = editnews.conflict_news(context, frozenset())
             view.save_session(session._replace(conflicts=conflicts))
     with _name_of_command(context, options.client) as note:
-        brief = fitting.fit_brief(gather_brief(context, late))
+        brief = text.fit_brief(gather_brief(context, late))
         lines = (text.brief_text(brief, Style(color=False)), note())
     return "\n".join(filter(None, lines))
 
@@ -327,14 +327,14 @@ def _start(
 def _name_of_command(context: Context, client: str) -> Iterator[Callable[[], str]]:
     """The advice for an agent whose shell does not find our command as ``wc``. The
     lookup runs during the block."""
-    from wc_cli.agents.briefing import shellnames  # 1 ms, only when a session starts
+    from wc_cli.agents.briefing import loginshell  # 1 ms, only when a session starts
 
     # A slow shell must not cost the brief.
     until = time.monotonic() + MOST_SECONDS / 4
     asks = dialects.dialect_of(client).login_shell
-    shell = shellnames.start_login_shell(context.env) if asks else None
+    shell = loginshell.start(context.env) if asks else None
     try:
-        yield lambda: shellnames.note(context.env, shell, until)
+        yield lambda: loginshell.note(context.env, shell, until)
     finally:
         if shell is not None:
             shell.end()

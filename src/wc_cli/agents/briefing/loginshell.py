@@ -1,17 +1,25 @@
-"""Asks a login shell which programs it finds: its profile may replace PATH."""
+"""Asks a login shell which programs it finds: its profile may replace PATH, and ``wc``
+may be the word count there.
+
+Codex runs commands in such a shell, so it is asked while the brief is made. Other
+clients keep the PATH of their hooks.
+"""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
+import time
 
-from wc_core.base.programs import program_path
+from wc_cli.agents import launcher
+from wc_core.base.lean import signal
+from wc_core.base.phrases import quoted
+from wc_core.base.programs import find_program, program_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_PROGRAMS = ("wc", "wc-cli")
 # Marked, because profiles may print anything.
 _MARK = "watercooler:"
 _SHELLS = frozenset({"bash", "zsh", "sh", "dash", "ksh"})
@@ -31,6 +39,8 @@ class LoginShell:
     ) -> None:
         """Start the shell of ``env``; an interactive one reads all the files that a new
         terminal reads. Raises OSError if there is no such shell."""
+        import subprocess  # 8 ms, for clients that run commands in such a shell
+
         self._programs = programs
         chosen = env.get("SHELL", "")
         # Agents run commands in a POSIX shell; people may use fish.
@@ -51,9 +61,11 @@ class LoginShell:
     def paths(self, seconds: float) -> Mapping[str, str] | None:
         """Return the path of each program, empty for none; ``None`` if the shell takes
         longer."""
+        from subprocess import TimeoutExpired  # as above
+
         try:
             out, _ = self._process.communicate(timeout=max(seconds, 0.0))
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             return None
         finally:
             self.end()
@@ -67,3 +79,29 @@ class LoginShell:
         with self._process:
             if self._process.poll() is None:
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def start(env: Mapping[str, str]) -> LoginShell | None:
+    """Start a login shell that looks for our programs; ``None`` if there is none."""
+    try:
+        return LoginShell(env, _PROGRAMS)
+    except OSError:
+        return None
+
+
+def note(env: Mapping[str, str], shell: LoginShell | None, until: float) -> str:
+    """Return a line for an agent whose shell does not find our command as ``wc``; empty
+    if it does. Waits for the login shell until then, on the monotonic clock."""
+    paths = shell.paths(until - time.monotonic()) if shell else None
+    if paths is None:
+        paths = {name: find_program(env, name) for name in _PROGRAMS}
+    if paths["wc"] and launcher.is_ours(paths["wc"], "wc"):
+        return ""
+    command = "wc-cli" if paths["wc-cli"] else launcher.own_program("wc-cli")
+    if not command:
+        return ""
+    problem = "counts words" if paths["wc"] else "is not found"
+    return (
+        f"In your shell `wc` {problem}: run {quoted(command)} instead, with the "
+        f"same arguments, such as: {quoted(command)} list"
+    )

@@ -32,6 +32,11 @@ _MARGIN_NS = 2_000_000_000
 _NAMED = 5
 # Whose worktrees are in a folder of the repository that is named like this.
 _CLIENTS = ("claude", "gemini", "qwen")
+# Folders of what programs fetch or make again.
+_REMADE = frozenset(
+    {"node_modules", "__pycache__", ".venv", "venv"}
+    | {".pytest_cache", ".mypy_cache", ".ruff_cache"}
+)
 # The most balls in a reminder; the thread of each is read.
 _MOST = 20
 # At a prompt, the threads of at most so many unknown balls are read. After an import
@@ -252,14 +257,26 @@ def _ignored_files(context: Context) -> dict[str, str]:
     client = next((name for name in _CLIENTS if f"/.{name}/worktrees/" in top), "")
     if not client:
         return {}
-    from wc_cli.agents.briefing import leftovers  # 12 ms, only in such worktrees
-
-    names = leftovers.ignored_files(top, context.env)
+    names = _ignored_paths(top, context.env)
     text = (
         f"git ignores {_named(names)}, which may be deleted with this worktree at the "
         "end of the session. Copy what is needed"
     )
     return {f"{UNSAVED}ignored": text} if names else {}
+
+
+def _ignored_paths(top: str, env: Mapping[str, str]) -> list[str]:
+    """Return the paths in a worktree that git ignores, of folders only the name, and
+    without those that programs make again; none if git cannot read it."""
+    from wc_cli.ledger.branch.git import Git, GitError  # 12 ms, only in such worktrees
+
+    words = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    try:
+        listed = Git(top, env).run("ls-files", *words)
+    except GitError:
+        return []
+    paths = os.fsdecode(listed).split("\0")
+    return [path for path in paths if path and not _REMADE & {*path.split("/")}]
 
 
 def _unsaved_entries(context: Context) -> dict[str, str]:
@@ -273,12 +290,17 @@ def _unsaved_entries(context: Context) -> dict[str, str]:
 
 
 def _claims(context: Context, view: SessionView) -> list[str]:
-    """Return the agent's claims here."""
-    if not os.path.isdir(view.layout.held):
+    """Return the ids of the agent's claims in this worktree."""
+    repository = context.place.repository
+    if repository is None or not os.path.isdir(view.layout.held):
         return []
-    from wc_cli.agents.briefing import leftovers  # 12 ms, only where there are claims
+    # 12 ms, only where there are claims
+    from wc_cli.edits.claims.holding import ClaimHolder, Holding
+    from wc_cli.edits.claims.registry import Registry
 
-    return leftovers.own_claims(context)
+    registry = Registry(repository, view.layout, context.env)
+    holder = ClaimHolder.of(context.viewer, repository, "")
+    return [claim.id for claim in Holding(registry, holder, 0).own(registry.read())]
 
 
 def _is_held(view: SessionView, held: HeldBall) -> bool:

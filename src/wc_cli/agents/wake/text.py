@@ -3,7 +3,7 @@ last, quoted and cut."""
 
 from __future__ import annotations
 
-from wc_cli.agents.briefing import fitting, gather, text
+from wc_cli.agents.briefing import gather, text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.terminal.style import Style
 from wc_core.attention.status import holders
@@ -42,7 +42,7 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
         offered=_section(context, [held for held in balls if held.folder not in own]),
         questions=_questions(context, questions),
     )
-    words = text.brief_text(fitting.fit_brief(brief), Style(color=False))
+    words = text.brief_text(text.fit_brief(brief), Style(color=False))
     topics = dict.fromkeys(arrival.held.topic for arrival in arrived)
     budget = _MAX_CHARACTERS // max(1, len(topics))
     quotes = [
