@@ -136,15 +136,19 @@ def _conflict_findings(context: Context) -> Iterator[Finding]:
 
 
 def _wake_findings(context: Context) -> Iterator[Finding]:
-    """Yield the balls that woke an agent which has not answered."""
+    """Yield the balls that woke an agent which has not answered in time, or could not
+    wake one."""
     reader = context.reader
     if not os.path.isdir(private_layout(reader.layout).wakes):
         return
-    from wc_core.attention.wake import called  # 2 ms, only where agents are woken
-    from wc_core.attention.wake.passes import WOKEN
+    # 2 ms, only where agents are woken
+    from wc_core.attention.wake.passes import ANSWERED, WOKEN, called_balls
 
     directory, now = context.settings.directory, now_ms()
-    for state, passed in called.unanswered(reader, directory, now - _PATIENCE_MS):
+    for state, passed in called_balls(reader, directory):
+        is_late = passed.state != ANSWERED and passed.at_ms <= now - _PATIENCE_MS
+        if not passed.failure and (passed.is_of_run or not is_late):
+            continue
         words = passed.sentence(now)
         if not passed.failure:
             when = ago(seconds_between(passed.at_ms, now))

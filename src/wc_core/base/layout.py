@@ -280,7 +280,7 @@ class Layout(NamedTuple):
 
     @property
     def wake_switch(self) -> str:
-        """Exists while no one must be woken; see `wc_core.attention.wake.switch`."""
+        """Exists while no one must be woken; see `wc_core.attention.wake.waiters`."""
         return f"{self.waiters}/=off"
 
     @property

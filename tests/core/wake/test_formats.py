@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import texts
-from wc_core.attention.wake import records, switch, waiters
+from wc_core.attention.wake import records, waiters
 from wc_core.attention.wake.records import WakeRecord
 from wc_core.attention.wake.waiters import Waiter
 from wc_core.base.layout import Layout
@@ -71,7 +71,7 @@ def test_a_switch_is_a_time_or_for_ever(data: bytes) -> None:
     def read(layout: Layout) -> float:
         private = private_layout(layout)
         Path(private.waiters, "name").rename(private.wake_switch)
-        return switch.off_until_ms(layout)
+        return waiters.off_until_ms(layout)
 
     until_ms = kept("waiters", data, read)
     text = data.decode(errors="replace").strip()
@@ -80,4 +80,4 @@ def test_a_switch_is_a_time_or_for_ever(data: bytes) -> None:
 
 
 def test_without_a_switch_agents_may_be_woken(tmp_path: Path) -> None:
-    assert not switch.is_off(Layout(str(tmp_path)), 1)
+    assert waiters.off_until_ms(Layout(str(tmp_path))) == 0

@@ -7,7 +7,7 @@ import math
 from wc_cli.agents.briefing import sessions
 from wc_cli.agents.briefing.sessions import ASKED, Session
 from wc_core.attention.status import holders
-from wc_core.attention.wake import records, senders, switch
+from wc_core.attention.wake import records, senders, waiters
 from wc_core.base import ulid
 from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
@@ -57,7 +57,7 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
     from wc_core.ledger.configuration import preferences  # 1 ms, not while it sleeps
 
     reader = context.reader
-    off_ms = switch.off_until_ms(reader.layout) - now_ms
+    off_ms = waiters.off_until_ms(reader.layout) - now_ms
     if off_ms > 0:
         return WakeChoice(again_ms=off_ms)
     arrived = [*_arrived(context, reader, waiter)]

@@ -10,8 +10,8 @@ from wc_cli.ledger.store import durable
 from wc_cli.run.options import Options, argument, command, text
 from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal.style import output_style
-from wc_core.attention.wake import switch, waiters
-from wc_core.attention.wake.called import called_balls
+from wc_core.attention.wake import waiters
+from wc_core.attention.wake.passes import called_balls
 from wc_core.base.errors import InvalidInputError, NotFoundError
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import shown_path
@@ -110,7 +110,7 @@ def _next_ms(text: str) -> float:
 
 
 def _fields(context: Context, layout: Layout) -> dict[str, Any]:
-    off_ms = switch.off_until_ms(layout)
+    off_ms = waiters.off_until_ms(layout)
     fields: dict[str, Any] = {"on": off_ms <= now_ms()}
     if off_ms > now_ms():
         fields["until"] = None if off_ms == math.inf else rfc3339(int(off_ms))
@@ -159,7 +159,7 @@ def _lines(context: Context, layout: Layout) -> Iterator[str]:
 def _switch_line(layout: Layout) -> str:
     """Return the line that says that waking is off, and until when; empty if it is
     on."""
-    off_ms = switch.off_until_ms(layout)
+    off_ms = waiters.off_until_ms(layout)
     if off_ms <= now_ms():
         return ""
     end = "" if off_ms == math.inf else f" until {_clock(off_ms)}"

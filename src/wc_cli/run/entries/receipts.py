@@ -10,8 +10,9 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.run import output
 from wc_cli.run.entries import landings
 from wc_core.base.errors import StorageError, WcError
-from wc_core.base.layout import Layout, file_name
+from wc_core.base.layout import Layout, file_name, safe_name
 from wc_core.base.lean import contextlib
+from wc_core.base.names import parse
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.carry import modes
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
 
     from wc_cli.ledger.store.lockedthread import Receipt
     from wc_cli.run.context import Context
+    from wc_core.attention.wake.waiters import Waiter
 
 _FORMAT = "core.repositoryFormatVersion"
 # What a receipt waits for git at most, which may hang.
 _GIT_SECONDS = 1.0
+# After this long without a session that could be woken, no one expects it.
+_WAKING_LASTS_MS = 14 * 24 * 3600_000
 
 
 def settle_after_write(
@@ -143,19 +147,55 @@ def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]
         return []
     if not os.path.isdir(private_layout(layout).waiters):
         return []
-    # 3 ms, only where agents are woken
-    from wc_core.attention.wake import expectation
-    from wc_core.ledger.configuration import preferences
-
-    ball = expectation.PassedBall(
-        receipt.topic,
-        receipt.ball,
-        context.identity.author,
-        preferences.load(context.env).wake_from,
-    )
-    directory = context.settings.directory
-    reason = expectation.obstacle(context.reader, directory, ball, now_ms())
+    reason = _wake_obstacle(context, layout, receipt)
     return [f"not woken: {reason}"] if reason else []
+
+
+def _wake_obstacle(context: Context, layout: Layout, receipt: Receipt) -> str:
+    """Return why the agent that got a ball is not woken here. Empty for a person, for
+    an agent that waits for balls or is working, and if no one has been woken for two
+    weeks, because no one expects it then."""
+    from wc_core.attention.wake import waiters  # 3 ms, only where agents are woken
+
+    name, directory = parse(receipt.ball or ""), context.settings.directory
+    if not directory.is_agent(name):
+        return ""
+    if waiters.off_until_ms(layout) > now_ms():
+        return "waking is off here (wc wake on)"
+    key = safe_name(directory.key(name))
+    seen_ms, held_back = 0, False
+    for waiter in waiters.sessions(layout):
+        seen_ms = max(seen_ms, waiter.since_ns // 1_000_000)
+        if key in waiter.keys and waiter.is_running and not waiter.is_deaf:
+            if not waiter.is_waiting or _may_wake(context, receipt.topic, waiter):
+                return ""
+            held_back = True
+    if held_back:
+        sender = context.identity.author
+        return f"balls of {sender} wake no one here (wc config get wake.from)"
+    if now_ms() - seen_ms > _WAKING_LASTS_MS:
+        return ""
+    return f"{name.agent} has no session here that can be woken"
+
+
+def _may_wake(context: Context, topic: str, waiter: Waiter) -> bool:
+    """Return whether the ball may wake a session. It was passed just now, so it did
+    not come with a carrier."""
+    # 3 ms, only where agents are woken
+    from wc_core.attention.wake.senders import Waking
+    from wc_core.ledger.configuration import preferences
+    from wc_core.people.identity.resolve import Identity
+    from wc_core.people.identity.viewer import Viewer
+
+    name = parse(waiter.agent)
+    identity = Identity(name, "waiter", behind=waiter.person or name.tag)
+    viewer = Viewer(identity, context.settings.directory)
+    allowed = preferences.load(context.env).wake_from
+    try:
+        thread = context.reader.thread(topic)
+    except WcError:
+        return False
+    return bool(Waking(context.reader, viewer, allowed).verdict(thread))
 
 
 def _seat_notes(context: Context, receipt: Receipt) -> list[str]:

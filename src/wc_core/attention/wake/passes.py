@@ -15,6 +15,7 @@ from itertools import dropwhile, islice
 from wc_core.attention.runs import records as runs
 from wc_core.attention.runs import waiting
 from wc_core.attention.status.files import file_name
+from wc_core.attention.status.holders import HeldBall
 from wc_core.attention.wake import records
 from wc_core.base.errors import WcError
 from wc_core.base.names import parse
@@ -25,7 +26,7 @@ from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from wc_core.attention.runs.records import RunRecord
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answered"
 WAITING, RUNNING, FAILED = "waiting", "running", "failed"
+# The most records examined by `called_balls`, latest first.
+_MOST = 1000
 _UNSEEN_END = "it has ended, and no wc run has seen that"
 
 
@@ -80,34 +83,26 @@ class PassState(NamedTuple):
 
 
 def pass_state(
-    reader: StoreReader, state: State, directory: Directory
+    reader: StoreReader,
+    state: State,
+    directory: Directory,
+    *,
+    only_called: bool = False,
 ) -> PassState | None:
     """Returns how far the ball of a thread has come; ``None`` if no one has it, or the
-    thread is closed."""
-    if not has_holder(state):
+    thread is closed; with ``only_called`` also if its holder was neither called nor
+    started for it."""
+    if not _has_holder(state):
         return None
-    if (run := run_state(reader, state)) is not None:
-        return run
-    return _progress(reader, state, directory, _record_of(reader, state))
-
-
-def called_state(
-    reader: StoreReader, state: State, directory: Directory
-) -> PassState | None:
-    """Returns how far the ball of a thread has come since its holder was called for it;
-    ``None`` if that was not done."""
-    if not has_holder(state):
-        return None
-    if (run := run_state(reader, state)) is not None:
+    if (run := _run_state(reader, state)) is not None:
         return run
     record = _record_of(reader, state)
-    if record is None:
+    if record is None and only_called:
         return None
-    passed = _progress(reader, state, directory, record)
-    return passed if passed.at_ms else None
+    return _progress(reader, state, directory, record)
 
 
-def run_state(
+def _run_state(
     reader: StoreReader, state: State, reasons: Mapping[str, str] | None = None
 ) -> PassState | None:
     """Returns what `wc run` does or has done for a ball; ``None`` if nothing.
@@ -133,7 +128,7 @@ def _of_record(record: RunRecord, state: State) -> PassState | None:
     return None
 
 
-def has_holder(state: State) -> bool:
+def _has_holder(state: State) -> bool:
     """Returns whether someone has the ball of an open thread."""
     return bool(state.ball and state.ball.strip()) and state.status != CLOSED
 
@@ -218,3 +213,29 @@ def _has_read(
     return bool(cursor.heads) and not model.new_count(
         state, is_reader, cursor.entry_count
     )
+
+
+def called_balls(
+    reader: StoreReader, directory: Directory
+) -> Iterator[tuple[State, PassState]]:
+    """Yields the threads whose holders were called for their balls and still have them,
+    latest pass first, and before them those with which `wc run` has to do, with how far
+    they have come."""
+    reasons = waiting.reasons(reader.layout)
+    run = [
+        record.topic
+        for record in runs.all_shown(reader.layout)
+        if record.is_open or record.state == runs.FAILED
+    ]
+    names = sorted(records.names(reader.layout), reverse=True)[:_MOST]
+    called = {HeldBall("", name).topic: name for name in reversed(names)}
+    for topic in dict.fromkeys((*run, *reasons, *reversed(called))):
+        try:
+            state = reader.snapshot(topic).state
+        except WcError:
+            continue
+        passed = _run_state(reader, state, reasons) if _has_holder(state) else None
+        if passed is None and called.get(topic) == file_name(state):
+            passed = pass_state(reader, state, directory, only_called=True)
+        if passed is not None:
+            yield state, passed

@@ -8,9 +8,13 @@ nothing.
 
 Where a repository has no store yet, the same files are beside the folder in which it
 will be (`early`), until the first write makes it.
+
+`off_until_ms` reads the switch with which a person stops the waking, ``wc wake off``.
 """
 
 from __future__ import annotations
+
+import math
 
 from wc_core.base import processes
 from wc_core.base.errors import WcError
@@ -25,6 +29,7 @@ VERSION = 1
 _MAX_BYTES = 1 << 16
 _MOST = 1000
 _MAX_PID_DIGITS = 9
+_MAX_DIGITS = 16
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
@@ -160,3 +165,22 @@ def sessions(layout: Layout) -> list[Waiter]:
 def running(layout: Layout) -> list[Waiter]:
     """Returns the sessions that can be woken and whose clients run."""
     return [waiter for waiter in sessions(layout) if waiter.is_running]
+
+
+def off_until_ms(layout: Layout) -> float:
+    """Returns until when no one must be woken, in milliseconds since 1970: infinity
+    without an end, 0 if agents may be woken. An unreadable switch is off forever,
+    because a person set it."""
+    # The store's is of an older wc. What a push fills can only let agents sleep.
+    return max(_until_ms(private_layout(layout)), _until_ms(layout))
+
+
+def _until_ms(layout: Layout) -> float:
+    try:
+        data = read_plain(layout.wake_switch, layout.root, _MAX_DIGITS * 2)
+    except OSError:
+        return math.inf
+    if data is None:
+        return 0
+    until = whole_number(data.decode(errors="replace").strip(), _MAX_DIGITS)
+    return math.inf if until is None else until

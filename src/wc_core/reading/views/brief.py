@@ -13,7 +13,7 @@ from types import MappingProxyType
 from wc_core.attention.status import holders
 from wc_core.attention.status.files import FREE_FOLDER, file_name, holder_key
 from wc_core.attention.status.lastvisits import last_visit_ms
-from wc_core.attention.wake.passes import called_state
+from wc_core.attention.wake.passes import pass_state
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.layout import safe_name
 from wc_core.base.lean.contextlib import suppress
@@ -484,7 +484,7 @@ def _passed(query: BriefQuery, state: State) -> PassState | None:
     """Returns how far someone else's ball has come, if its holder was called."""
     if query.viewer.holds(state.ball):
         return None
-    return called_state(query.reader, state, query.viewer.directory)
+    return pass_state(query.reader, state, query.viewer.directory, only_called=True)
 
 
 def _is_next(query: BriefQuery, state: State) -> bool:

@@ -207,9 +207,10 @@ def completed(
     folders = (private.wakes, private.runs, layout.runs)
     if not any(map(os.path.isdir, folders)):
         return rows
-    from wc_core.attention.wake import called  # 2 ms, only where agents are woken
+    # 2 ms, only where agents are woken
+    from wc_core.attention.wake.passes import called_balls
 
-    balls = called.called_balls(reader, directory)
+    balls = called_balls(reader, directory)
     passes = {state.topic: passed for state, passed in balls}
     return [row._replace(passed=passes.get(row.topic)) for row in rows]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from wc_core.attention.status.places import branch_text
-from wc_core.attention.wake.passes import called_state
+from wc_core.attention.wake.passes import pass_state
 from wc_core.base import times
 from wc_core.base.errors import WcError
 from wc_core.base.phrases import quoted
@@ -123,7 +123,9 @@ def _ball(context: AsideContext) -> Html:
 def _passed(context: AsideContext) -> Html:
     """Returns how far the ball has come, if its holder was called or run for it."""
     state, now_ms = context.thread.state, context.page.now_ms
-    passed = called_state(context.store.reader, state, context.page.directory)
+    passed = pass_state(
+        context.store.reader, state, context.page.directory, only_called=True
+    )
     if passed is None:
         return NOTHING
     words = one_line(passed.sentence(now_ms) or passed.state, _WIDTH)
