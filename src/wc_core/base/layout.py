@@ -485,11 +485,6 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/vectors-making"
 
     @property
-    def older_vectors(self) -> str:
-        """The older tool's vectors, see `wc_cli.bridges.enrich.oldervectors`."""
-        return f"{self.root}/graph/baseline/search-index.jsonl"
-
-    @property
     def index_lock(self) -> str:
         """The lock of changing the index."""
         return f"{self.local}/locks/index"

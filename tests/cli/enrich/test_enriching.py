@@ -261,37 +261,6 @@ def test_only_one_process_writes(reader: StoreReader) -> None:
     assert not os.path.exists(layout.vectors)
 
 
-# --- the older tool's -------------------------------------------------------
-
-
-def older_lines(reader: StoreReader, vectors: dict[str, list[float]]) -> None:
-    lines = [
-        json.dumps({"entry_id": key, "thread_topic": "thread-0", "embedding": vector})
-        for key, vector in vectors.items()
-    ]
-    text = "\n".join([*lines, "{broken", "[]", '{"entry_id": 1, "embedding": "x"}'])
-    Path(reader.layout.older_vectors).write_text(text)
-
-
-def of_server(text: str) -> list[float]:
-    return [float(len(text) % n) for n in (3, 5, 7, 11)]
-
-
-def test_vectors_of_the_older_tool_are_taken_over(
-    reader: StoreReader, server: Server
-) -> None:
-    entries = reader.thread("thread-0").entries
-    texts = {item.id: vectorfile.text_of(item) for item in entries}
-    older_lines(reader, {key: of_server(text) for key, text in texts.items()})
-    model = Model("small", 0, server.url)
-    enrichment = Enrichment(reader, model, lambda: ServerModel(model, {}, QUICK))
-    enrichment.run()
-    assert (enrichment.waiting, enrichment.done, enrichment.adopted) == (12, 12, 4)
-    assert len(rows_of(reader)) == 12
-    # The sample, and what was missing.
-    assert [len(asked.fields["input"]) for asked in server.asked] == [4, 8]
-
-
 # --- answers of servers -----------------------------------------------------
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from wc_cli.bridges.enrich import oldervectors
 from wc_cli.bridges.enrich.vectors import VectorWriter
 from wc_cli.ledger.store import locks
 from wc_core.base.errors import WcError
@@ -69,9 +68,8 @@ def enrichment(
 class Enrichment:
     """Makes the vectors of one store. ``make_embedder`` is called before the first one.
 
-    ``waiting`` counts the entries that had no vector, ``done`` those that have one now,
-    ``adopted`` those of them whose vector comes from the older tool. ``refused`` has
-    the entries that the model did not accept, each with its error.
+    ``waiting`` counts the entries that had no vector, ``done`` those that have one now.
+    ``refused`` has the entries that the model did not accept, each with its error.
     """
 
     def __init__(
@@ -86,7 +84,7 @@ class Enrichment:
         self._make_embedder = make_embedder
         self._embedder: Embedder | None = None
         self._report = report
-        self.waiting = self.done = self.adopted = 0
+        self.waiting = self.done = 0
         self.refused: list[tuple[EntryText, EndpointError]] = []
         self._refused_in_a_row = 0
 
@@ -116,7 +114,7 @@ class Enrichment:
             scan = _StoreScan(self._reader, writer, again=again)
             missing = scan.missing(topics or self._reader.topics())
             chosen = self._limited(missing, limit)
-            self._add(writer, chosen if again else self._adopt(writer, chosen))
+            self._add(writer, chosen)
             refused = [entry for entry, _ in self.refused]
             for entry in (*missing[len(chosen) :], *refused):
                 scan.covered.pop(entry.topic, None)
@@ -184,29 +182,6 @@ class Enrichment:
         if self._embedder is None:
             self._embedder = self._make_embedder()
         return self._embedder
-
-    def _adopt(
-        self, writer: VectorWriter, entries: Sequence[EntryText]
-    ) -> Sequence[EntryText]:
-        """Copy the older tool's vectors, if they are of this model. Returns the
-        remaining entries."""
-        if self._model.is_local or not entries:
-            return entries
-        older = oldervectors.read_vectors(self._reader.layout, writer.dimensions)
-        adopted = [entry for entry in entries if (entry.topic, entry.id) in older]
-        sample = adopted[: oldervectors.SAMPLE]
-        if not sample:
-            return entries
-        now = self._ready.vectors([entry.text for entry in sample])
-        kept = oldervectors.chosen(
-            older, [(entry.topic, entry.id) for entry in adopted]
-        )
-        if not oldervectors.same_model(kept[: len(sample)], now):
-            return entries
-        writer.add([entry.key for entry in adopted], kept)
-        self.done = self.adopted = len(adopted)
-        done = {entry.key.entry for entry in adopted}
-        return [entry for entry in entries if entry.key.entry not in done]
 
 
 class _StoreScan:

@@ -49,8 +49,6 @@ def enrich(
         enrichment.run(topics, request.limit, again=request.again)
     except WcError as failure:
         error = failure
-    if enrichment.adopted:
-        request.note(f"{enrichment.adopted} taken over from search-index.jsonl")
     for entry, refusal in enrichment.refused:
         request.note(f"{entry.topic}: {refusal.message}")
     remaining = enrichment.waiting - enrichment.done

@@ -61,11 +61,6 @@ class VectorWriter:
         elif changes:
             self._rewrite(header, self.kept)
 
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector; 0 if not known yet."""
-        return self._header.dimensions if self._header else self._model.dimensions
-
     def renew(self) -> None:
         """Have the first vectors replace the file: there may be others under the name
         of this model, and vectors of two models are never mixed."""
