@@ -24,7 +24,7 @@ from wc_core.ledger.planning import linkfiles
 from wc_core.ledger.rules.auditing import Audit
 from wc_core.ledger.threads.model import holder_text
 from wc_core.ledger.threads.moves import bounces_text
-from wc_core.people.activity.statefile import StateFiles
+from wc_core.people.activity import StateFiles
 from wc_core.reading.views import entries as entry_views
 from wc_core.reading.views import planning, worktrees
 from wc_core.reading.views.approvals import load_outdated
@@ -99,16 +99,16 @@ def _store_findings(context: Context) -> Iterator[Finding]:
 def outside_findings(context: Context) -> Iterator[Finding]:
     """Yield what waits outside of the store: autonomous loops that wait for a human, or
     whose process has ended, and targets of notifications that went."""
-    query = worktrees.worktree_query(None, context.cwd, context.env, now_ms())
-    for neighbour in worktrees.neighbours(query, StateFiles(), [], []):
-        loop = neighbour.loop
-        if loop is None or not (loop.waits_for_human or loop.orphaned):
+    viewer = (context.cwd, context.env, now_ms())
+    view = worktrees.worktree_view(viewer, StateFiles())
+    for tree in view.neighbours:
+        if not tree.loop.keys() & {"waits_for_human", "orphaned"}:
             continue
-        path = quoted(query.display_path(neighbour.worktree.path))
+        path = quoted(view.query.display_path(tree.worktree.path))
         fix = f"See what it waits for: cd {path} && wc worktrees"
-        if loop.orphaned:
+        if "orphaned" in tree.loop:
             fix = f"Start it again, or end it: cd {path} && wc worktrees"
-        yield Finding(f"loop {neighbour.name}", 0, loop.summary, fix)
+        yield Finding(f"loop {tree.name}", 0, tree.loop["says"], fix)
     for line in targets.former(preferences.load(context.env)):
         yield Finding("notify", 0, *line.split(". ", 1))
 

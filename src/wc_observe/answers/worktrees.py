@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.errors import NotFoundError
 from wc_core.base.phrases import counted, shown_path
 from wc_core.base.times import ago
 from wc_core.ledger.git import discovery
-from wc_core.people.activity import livestate
-from wc_core.people.activity.statefile import StateFiles
+from wc_core.people import activity
 from wc_core.reading.views import worktrees
 from wc_core.reading.views.worktrees import Wording, WorktreeView
 from wc_observe.answers.quoting import NOTICE, clean_json, holder, title, word
@@ -18,10 +17,7 @@ from wc_observe.callers.open_store import open_store
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.people.activity.livestate import AgentState
-    from wc_core.people.activity.loops import Loop
     from wc_core.reading.views.conflicts import Conflict
-    from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import ThreadRow
     from wc_core.reading.views.worktrees import Neighbour
     from wc_observe.callers.calls import Call
@@ -30,27 +26,26 @@ if TYPE_CHECKING:
 _MANY = 50
 _WIDE = 200
 _MAX_FILES = 3
+# The statuses of loops that do not continue by themselves.
+_STANDING = frozenset({activity.WAITING_FOR_HUMAN, "stalled", "stuck"})
+_PLACE = ("project", "change_id")
 
 # The last readable content of each file, kept while the server runs.
-_FILES = StateFiles()
+_FILES = activity.StateFiles()
 
 
-def worktree_view(call: Call) -> WorktreeView:
-    """Returns what happens now. If the store is unusable, loops are still shown.
+def _view(call: Call) -> WorktreeView:
+    """What happens now. If the store is unusable, loops are still shown."""
 
-    Raises NotFoundError over a network, where callers must not learn about folders.
-    """
-    check_is_local(call)
-
-    def threads() -> tuple[Overview, str]:
+    def threads() -> tuple[list[ThreadRow], str]:
         store = open_store(call)
-        return store.overview, store.label
+        return store.overview.rows(), store.label
 
     return worktrees.worktree_view(
         (call.folder, call.env, call.now_ms()),
+        _FILES,
         lambda: discovery.find(call.folder, call.env),
         threads,
-        _FILES,
     )
 
 
@@ -68,39 +63,54 @@ def change_ids(call: Call) -> list[str]:
     """Returns the names that select a loop, without repetition. Reads no threads."""
     if call.store_name:
         return []
-    try:
-        place = discovery.find(call.folder, call.env)
-    except WcError:
-        place = None
-    query = worktrees.worktree_query(place, call.folder, call.env, call.now_ms())
-    neighbours = worktrees.neighbours(query, _FILES, (), ())
-    return list(
-        dict.fromkeys(
-            _loop_name(neighbour)
-            for neighbour, _ in _worktrees_with_loops(WorktreeView(query, neighbours))
-        )
+    view = worktrees.worktree_view(
+        (call.folder, call.env, call.now_ms()),
+        _FILES,
+        lambda: discovery.find(call.folder, call.env),
     )
+    return list(dict.fromkeys(map(_loop_name, _with_loops(view))))
 
 
-def _worktrees_with_loops(view: WorktreeView) -> list[tuple[Neighbour, Loop]]:
-    return [
-        (neighbour, neighbour.loop)
-        for neighbour in view.neighbours
-        if neighbour.loop is not None
+def _with_loops(view: WorktreeView) -> list[Neighbour]:
+    return [tree for tree in view.neighbours if tree.loop]
+
+
+def _loop_name(tree: Neighbour) -> str:
+    return tree.change_id or tree.name
+
+
+def as_json(call: Call, show: str = "worktrees", change_id: str = "") -> dict[str, Any]:
+    """Returns the worktrees, loops or team shape; of the loops only that of a change.
+
+    Raises NotFoundError if there is no such loop, and over a network, where callers
+    must not learn about folders.
+    """
+    check_is_local(call)
+    if show == "team":
+        file = shown_path(activity.team_path(call.env), call.env) or None
+        team = activity.team(_FILES, call.env, call.now_ms())
+        return dict(clean_json({"file": file, **team}))
+    view = _view(call)
+    if show == "worktrees":
+        return dict(clean_json(view.to_json(_MANY)))
+    loops = [
+        {**tree.head(view.query), **tree.loop, "change_id": _loop_name(tree)}
+        for tree in _chosen_loops(view, change_id)
     ]
+    return dict(clean_json({"store": view.store, "loops": loops}))
 
 
-def _loop_name(neighbour: Neighbour) -> str:
-    return neighbour.change_id or neighbour.name
+def as_markdown(call: Call, show: str = "worktrees", change_id: str = "") -> str:
+    """Returns the same as text. Raises as `as_json`."""
+    check_is_local(call)
+    if show == "team":
+        return _team_text(call)
+    view = _view(call)
+    return _loops_text(view, change_id) if show == "loops" else _trees_text(view)
 
 
-def as_json(view: WorktreeView) -> dict[str, Any]:
-    """Returns the worktrees shape."""
-    return dict(clean_json(view.to_json(_MANY)))
-
-
-def as_markdown(view: WorktreeView) -> str:
-    """Returns the loops that wait for someone, then each worktree with what is known
+def _trees_text(view: WorktreeView) -> str:
+    """The loops that wait for someone, then each worktree with what is known
     about it."""
     visible = view.neighbours[:_MANY]
     count = counted(len(view.neighbours), "worktree")
@@ -120,12 +130,12 @@ def as_markdown(view: WorktreeView) -> str:
 
 def _alarm_lines(view: WorktreeView) -> Iterator[str]:
     """Yields a line for each loop that does not continue by itself."""
-    for neighbour, loop in _worktrees_with_loops(view):
-        if loop.waits_for_human or loop.orphaned or loop.status in {"stalled", "stuck"}:
-            turn = f" at {loop.turn}" if loop.turn else ""
-            state = word(loop.summary, _WIDE)
-            name, age = word(_loop_name(neighbour)), ago(loop.state_age.age)
-            yield f"**loop {state}**: {name}{turn}, {age}\n"
+    for tree in _with_loops(view):
+        loop = tree.loop
+        if loop.get("status") in _STANDING or "orphaned" in loop:
+            turn = f" at {turn}" if (turn := activity.turn(loop)) else ""
+            state, age = word(loop["says"], _WIDE), ago(loop["age_seconds"])
+            yield f"**loop {state}**: {word(_loop_name(tree))}{turn}, {age}\n"
 
 
 def _thread(row: ThreadRow) -> str:
@@ -142,16 +152,16 @@ def _conflict(conflict: Conflict) -> str:
 _WORDS = Wording(word, title, _thread, _conflict, "list_threads")
 
 
-def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
-    """Returns the requested loops. Raises NotFoundError if the named loop does not
-    exist."""
-    running = _worktrees_with_loops(view)
+def _chosen_loops(view: WorktreeView, change_id: str) -> list[Neighbour]:
+    """The worktrees with the requested loops. Raises NotFoundError if the named loop
+    does not exist."""
+    running = _with_loops(view)
     name = change_id.strip()
     if not name:
         return running[:_MANY]
-    chosen = [pair for pair in running if name in pair[0].names]
+    chosen = [tree for tree in running if name in tree.names]
     if not chosen:
-        names = ", ".join(_loop_name(neighbour) for neighbour, _ in running[:_MANY])
+        names = ", ".join(map(_loop_name, running[:_MANY]))
         raise NotFoundError(
             f"No worktree here has a loop for {name[:_WIDE]!r}.",
             f"There are: {names}" if names else "No loop runs in any worktree here.",
@@ -159,43 +169,34 @@ def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, L
     return chosen
 
 
-def loops_json(view: WorktreeView, change_id: str) -> dict[str, Any]:
-    """Returns the loops shape. Raises NotFoundError."""
-    loops = [
-        worktrees.loop_json(view.query, neighbour, loop)
-        for neighbour, loop in _chosen_loops(view, change_id)
-    ]
-    return dict(clean_json({"store": view.store, "loops": loops}))
-
-
-def loops_markdown(view: WorktreeView, change_id: str) -> str:
-    """Returns each loop with its worktree. Raises NotFoundError."""
+def _loops_text(view: WorktreeView, change_id: str) -> str:
     chosen = _chosen_loops(view, change_id)
     if not chosen:
         return f"no loop runs in any of {counted(len(view.neighbours), 'worktree')}\n"
     parts = [f"{counted(len(chosen), 'loop')}\n{NOTICE}\n"]
-    for neighbour, loop in chosen:
+    for tree in chosen:
+        loop = tree.loop
+        iterations = loop.get("iterations", [])
         parts += [
-            f"- {word(_loop_name(neighbour))}: **loop {word(loop.summary, _WIDE)}**\n",
-            f"  worktree: {worktrees.heading(neighbour, view.query, _WORDS)}\n",
+            f"- {word(_loop_name(tree))}: **loop {word(loop['says'], _WIDE)}**\n",
+            f"  worktree: {worktrees.heading(tree, view.query, _WORDS)}\n",
             f"  state: {worktrees.loop_text(loop, _WORDS)}\n",
             *_loop_facts(loop),
-            *(f"  iteration {_iteration_text(turn)}\n" for turn in loop.iterations),
+            *(f"  iteration {_iteration_text(turn)}\n" for turn in iterations),
         ]
-        if len(loop.iterations) < loop.iteration_count:
-            parts.append(
-                f"  truncated: of {loop.iteration_count} iterations the last\n"
-            )
+        count = loop.get("iteration_count", 0)
+        if len(iterations) < count:
+            parts.append(f"  truncated: of {count} iterations the last\n")
     return "".join(parts)
 
 
-def _loop_facts(loop: Loop) -> Iterator[str]:
-    if criteria := loop.texts.get("done_criteria"):
+def _loop_facts(loop: Mapping[str, Any]) -> Iterator[str]:
+    if criteria := loop.get("done_criteria"):
         yield f"  done when: {title(criteria, _WIDE)}\n"
-    if started := loop.texts.get("started_at"):
+    if started := loop.get("started_at"):
         yield f"  started: {word(started)}\n"
-    if loop.total_tokens is not None:
-        yield f"  tokens: {loop.total_tokens}\n"
+    if "total_tokens" in loop:
+        yield f"  tokens: {loop['total_tokens']}\n"
 
 
 def _iteration_text(turn: Mapping[str, Any]) -> str:
@@ -214,42 +215,28 @@ def _iteration_text(turn: Mapping[str, Any]) -> str:
     return f"{turn.get('n', '?')}: {', '.join(facts) or 'nothing is known'}"
 
 
-def team_json(call: Call) -> dict[str, Any]:
-    """Returns the team shape, with the file it comes from. Raises as
-    `worktree_view`."""
-    check_is_local(call)
-    team = livestate.team(_FILES, call.env, call.now_ms())
-    file = shown_path(livestate.team_path(call.env), call.env) or None
-    return dict(clean_json({"file": file, **team.to_json()}))
-
-
-def team_markdown(call: Call) -> str:
-    """Returns a line for each member. Raises as `worktree_view`."""
-    check_is_local(call)
-    team = livestate.team(_FILES, call.env, call.now_ms())
-    file = shown_path(livestate.team_path(call.env), call.env)
-    if not team.exists:
-        return f"no team status: there is no {_file_text(file)}\n"
-    count = counted(team.total, "member")
-    visible, state = len(team.members), team.state_age
-    cut = f", {visible} of them here" if visible < team.total else ""
-    unread = f"; the file {word(state.problem)}" if state.problem else ""
-    age = worktrees.age_text(state._replace(last_good=False), _WORDS)
+def _team_text(call: Call) -> str:
+    """A line for each member."""
+    team = activity.team(_FILES, call.env, call.now_ms())
+    members = team["members"]
+    if not team["found"]:
+        file = shown_path(activity.team_path(call.env), call.env)
+        file_text = worktrees.path_text(file, _WORDS) if file else "cache folder"
+        return f"no team status: there is no {file_text}\n"
+    count = counted(team.get("total", len(members)), "member")
+    cut = f", {len(members)} of them here" if "truncated" in team else ""
+    unread = f"; the file {word(team['problem'])}" if "problem" in team else ""
+    team.pop("last_good", None)
+    age = worktrees.age_text(team, _WORDS)
     head = f"team: {count}{cut}, {age}{unread}\n{NOTICE}\n"
-    return head + "".join(map(_member_line, team.members))
+    return head + "".join(map(_member_line, members))
 
 
-def _file_text(path: str) -> str:
-    return worktrees.path_text(path, _WORDS) if path else "cache folder"
-
-
-def _member_line(member: AgentState) -> str:
-    text = member.text
-    name = text("member_full") or text("member") or "someone"
-    facts = [word(name), word(text("agent_status") or "no status")]
-    if place := "/".join(filter(None, (text("project"), text("change_id")))):
+def _member_line(member: Mapping[str, Any]) -> str:
+    name = member.get("member_full") or member.get("member", "someone")
+    facts = [word(name), word(member.get("agent_status", "no status"))]
+    if place := "/".join(member[key] for key in _PLACE if key in member):
         facts.append(f"on {word(place)}")
-    sentences = filter(None, (text("activity"), text("broadcast")))
+    sentences = (member[key] for key in ("activity", "broadcast") if key in member)
     facts += [title(item, _WIDE) for item in sentences]
-    age = worktrees.age_text(member.state_age, _WORDS)
-    return f"- {' | '.join((*facts, age))}\n"
+    return f"- {' | '.join((*facts, worktrees.age_text(member, _WORDS)))}\n"

@@ -89,14 +89,12 @@ def index_page() -> str:
 
 def worktrees_page() -> str:
     """Returns what happens in each worktree."""
-    return worktree_answers.as_markdown(worktree_answers.worktree_view(CURRENT.get()))
+    return worktree_answers.as_markdown(CURRENT.get())
 
 
 def loop_page(change_id: str) -> str:
     """Returns the autonomous loop of one change."""
-    return worktree_answers.loops_markdown(
-        worktree_answers.worktree_view(CURRENT.get()), change_id
-    )
+    return worktree_answers.as_markdown(CURRENT.get(), "loops", change_id)
 
 
 _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (

@@ -7,7 +7,7 @@ folder of the user who runs the server.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
@@ -17,9 +17,6 @@ from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import given_arguments, require_only
 from wc_observe.mcp.toolspec import ToolSpec
-
-if TYPE_CHECKING:
-    from wc_core.reading.views.worktrees import WorktreeView
 
 Format = Literal["markdown", "json"]
 
@@ -38,30 +35,10 @@ def list_worktrees(
     arguments = given_arguments(list_worktrees, locals())
     names = ("change_id",) if show == "loops" else ()
     require_only(arguments, f'list_worktrees with show="{show}"', "show", *names)
-    if show == "team":
-        return _team_result(format)
-    view = worktrees.worktree_view(CURRENT.get())
-    if show == "loops":
-        return _loops_result(view, change_id, format)
-    if format == "markdown":
-        return markdown_result(worktrees.as_markdown(view))
-    fields = worktrees.as_json(view)
-    return json_result(fields)
-
-
-def _loops_result(view: WorktreeView, change_id: str, form: Format) -> ToolResult:
-    if form == "markdown":
-        return markdown_result(worktrees.loops_markdown(view, change_id))
-    fields = worktrees.loops_json(view, change_id)
-    return json_result(fields)
-
-
-def _team_result(form: Format) -> ToolResult:
     call = CURRENT.get()
-    if form == "markdown":
-        return markdown_result(worktrees.team_markdown(call))
-    fields = worktrees.team_json(call)
-    return json_result(fields)
+    if format == "markdown":
+        return markdown_result(worktrees.as_markdown(call, show, change_id))
+    return json_result(worktrees.as_json(call, show, change_id))
 
 
 SPECS: tuple[ToolSpec, ...] = (

@@ -9,8 +9,8 @@ import pytest
 from tests.cli.radar.test_refreshing import AUTH, Trees, trees
 from tests.observe.stores import Session
 from wc_cli.ledger.clock import now_ms
+from wc_cli.run.board.live import worktree_lines
 from wc_cli.run.board.source import BoardSource
-from wc_cli.run.board.worktreelines import worktree_lines
 from wc_cli.run.context import Context
 from wc_core.edits.radar import kept
 

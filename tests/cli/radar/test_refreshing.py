@@ -13,13 +13,11 @@ from tests.conftest import Repo
 from tests.contract.inprocess import Here
 from tests.observe.stores import Session
 from wc_cli.edits.radar import refreshing
-from wc_cli.ledger.clock import now_ms
-from wc_cli.run.board.worktreelines import worktree_lines
+from wc_cli.run.board.live import worktree_lines
+from wc_cli.run.board.source import BoardSource
 from wc_cli.run.context import Context
 from wc_core.base.layout import Layout
 from wc_core.edits.radar import kept
-from wc_core.people.activity.statefile import StateFiles
-from wc_core.reading.views import worktrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -297,13 +295,7 @@ def test_the_server_without_a_radar(trees: Trees) -> None:
 def test_the_board_has_a_line_for_a_pair(in_conflict: Trees) -> None:
     login = in_conflict.login
     context = Context(login.machine.env, str(login.path))
-    view = worktrees.worktree_view(
-        (context.cwd, context.env, now_ms()),
-        lambda: context.place,
-        lambda: (context.overview, context.store),
-        StateFiles(),
-    )
-    text = worktree_lines(view.neighbours).plain
+    text = worktree_lines(BoardSource(context).neighbours()).plain
     assert text == " ⚠ login conflicts with review: auth.py · in login"
 
 

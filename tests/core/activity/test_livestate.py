@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
 from wc_core.base.text import one_line
-from wc_core.people.activity import livestate, loops
-from wc_core.people.activity.statefile import StateFiles
+from wc_core.people import activity as activities
+from wc_core.people.activity import StateFiles, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from wc_core.people.activity.loops import Loop
 
 STATE: dict[str, Any] = {
     "worktree_name": "app-wt-login",
@@ -61,46 +59,43 @@ def put(top: Path, name: str, value: Any, *, ago: float = 0) -> None:
         os.utime(path, (time.time() - ago, time.time() - ago))
 
 
-def loop(top: Path, *, ago: float = 0, **changed: Any) -> Loop:
+def loop(top: Path, *, ago: float = 0, **changed: Any) -> dict[str, Any]:
     put(top, "loop-state.json", STATE | changed, ago=ago)
-    found = loops.loop(StateFiles(), str(top), now_ms())
-    assert found is not None
-    return found
+    return activities.loop(StateFiles(), str(top), now_ms())
 
 
 def test_a_loop_whose_process_is_gone_is_orphaned(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
         pid = process.pid
-        assert not loop(tmp_path, terminal_pid=pid).orphaned
+        assert "orphaned" not in loop(tmp_path, terminal_pid=pid)
         # The number of a process that is gone, given to another one since.
         if os.path.exists("/proc/self/stat"):
-            assert loop(tmp_path, terminal_pid=pid, ago=30).orphaned
+            assert loop(tmp_path, terminal_pid=pid, ago=30)["orphaned"]
         process.kill()
     found = loop(tmp_path, terminal_pid=pid)
-    assert found.orphaned
-    assert found.to_json()["orphaned"]
-    assert found.summary == "orphaned: its status is running but its process has ended"
-    assert loop(tmp_path, terminal_pid=pid, status="starting").orphaned
-    assert not loop(tmp_path, terminal_pid=pid, status="done").orphaned
-    assert loop(tmp_path, terminal_pid=pid, status="waiting:human").waits_for_human
+    assert listed(found)["orphaned"]
+    assert found["says"] == "orphaned: its status is running but its process has ended"
+    assert loop(tmp_path, terminal_pid=pid, status="starting")["orphaned"]
+    assert "orphaned" not in loop(tmp_path, terminal_pid=pid, status="done")
+    assert loop(tmp_path, terminal_pid=pid, status="waiting:human")["waits_for_human"]
 
 
 @pytest.mark.parametrize("pid", [None, "7", -1, 1 << 40, True, 1.5, [1]])
 def test_what_is_no_process_is_not_asked_for(tmp_path: Path, pid: Any) -> None:
     found = loop(tmp_path, terminal_pid=pid)
-    assert (found.terminal_pid, found.orphaned) == (None, False)
+    assert not found.keys() & {"terminal_pid", "orphaned"}
 
 
 def test_a_process_of_someone_else_runs(tmp_path: Path) -> None:
-    assert not loop(tmp_path, terminal_pid=1).orphaned
+    assert "orphaned" not in loop(tmp_path, terminal_pid=1)
 
 
 def test_a_loop_that_says_nothing_for_an_hour_is_old(tmp_path: Path) -> None:
-    assert not loop(tmp_path, ago=3500).state_age.stale
-    old = loop(tmp_path, ago=3700).to_json()
+    assert "stale" not in loop(tmp_path, ago=3500)
+    old = listed(loop(tmp_path, ago=3700))
     assert (old["stale"], old["age_seconds"]) == (True, 3700)
     # To wait for someone is no less true for being long ago.
-    assert not loop(tmp_path, ago=99_999, status="waiting:human").state_age.stale
+    assert "stale" not in loop(tmp_path, ago=99_999, status="waiting:human")
 
 
 ACTIVITY = {"skill": "apply", "skill_args": "login", "broadcast": "tests next"}
@@ -108,9 +103,7 @@ ACTIVITY = {"skill": "apply", "skill_args": "login", "broadcast": "tests next"}
 
 def activity(top: Path, *, ago: float = 0, **changed: Any) -> dict[str, Any]:
     put(top, "activity.json", ACTIVITY | changed, ago=ago)
-    found = livestate.activity(StateFiles(), str(top), now_ms())
-    assert found is not None
-    return found.to_json()
+    return activities.activity(StateFiles(), str(top), now_ms())
 
 
 JSON = st.recursive(
@@ -145,16 +138,14 @@ def test_whatever_a_file_says_is_answered_in_clean_short_lines(
         (top / ".claude/wt-tools").mkdir(parents=True, exist_ok=True)
         put(top, name, said)
     files, now = StateFiles(), now_ms()
-    found_loop = loops.loop(files, str(top), now)
-    found_activity = livestate.activity(files, str(top), now)
-    assert found_loop is not None
-    assert found_activity is not None
+    found_loop = activities.loop(files, str(top), now)
+    found_activity = activities.activity(files, str(top), now)
     env = {"XDG_CACHE_HOME": str(top / ".claude")}
     for fields in (
-        found_loop.details(),
-        found_loop.to_json(),
-        found_activity.to_json(),
-        livestate.team(files, env, now).to_json(),
+        found_loop,
+        listed(found_loop),
+        found_activity,
+        activities.team(files, env, now),
     ):
         json.dumps(fields, allow_nan=False)
         assert all(text == one_line(text, 1000) for text in lines(fields))
@@ -167,5 +158,5 @@ def test_huge_values_are_cut(tmp_path: Path) -> None:
     found = loop(
         tmp_path, task="x" * 500_000, stall_reason=deep, iterations=[{"n": 1}] * 5000
     )
-    assert len(json.dumps(found.details())) < 3000
-    assert found.iteration_count == 5000
+    assert len(json.dumps(found)) < 3000
+    assert found["iteration_count"] == 5000

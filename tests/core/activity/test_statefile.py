@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.people.activity.statefile import (
+from wc_core.people.activity import (
     ABSENT,
     MAX_BYTES,
     REWRITTEN,

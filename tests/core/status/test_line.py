@@ -42,8 +42,7 @@ from wc_core.base.agents import VARIABLES
 from wc_core.base.layout import safe_name as safe
 from wc_core.base.names import Directory, Name
 from wc_core.ledger.threads.model import CLOSED, STATUSES, Participant, State
-from wc_core.people.activity import loops
-from wc_core.people.activity.statefile import StateFiles
+from wc_core.people.activity import StateFiles, loop
 from wc_core.people.identity.resolve import Identity
 
 if TYPE_CHECKING:
@@ -528,9 +527,7 @@ def loop_of(top: Path, **changed: Any) -> Mark:
     path.parent.mkdir(exist_ok=True)
     fields = {"max_iterations": 10, "current_iteration": 3, "status": "running"}
     path.write_text(json.dumps(fields | {"terminal_pid": os.getpid()} | changed))
-    return loop_mark(
-        loops.loop(StateFiles(), str(top), path.stat().st_mtime_ns // 10**6)
-    )
+    return loop_mark(loop(StateFiles(), str(top), path.stat().st_mtime_ns // 10**6))
 
 
 @pytest.mark.parametrize(

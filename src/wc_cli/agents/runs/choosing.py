@@ -26,8 +26,7 @@ from wc_core.ledger.git import repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.provenance import RUN, Provenance, may
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, State
-from wc_core.people.activity import loops
-from wc_core.people.activity.statefile import StateFiles
+from wc_core.people import activity
 from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
@@ -270,9 +269,8 @@ class Chooser:
             is_running = sessions.state(note.session) == sessions.RUNNING
             if note.place == here and is_running:
                 yield f"{note.agent} works in its worktree"
-        loop = loops.loop(StateFiles(), path, self.now_ms)
-        is_working = loop is not None and loop.status in loops.WORKING
-        if loop is not None and is_working and not loop.orphaned:
+        loop = activity.loop(activity.StateFiles(), path, self.now_ms)
+        if loop.get("status") in activity.WORKING and "orphaned" not in loop:
             yield "a loop runs in its worktree"
         for program in agents_in(path):
             yield f"{program} runs in its worktree"

@@ -18,7 +18,7 @@ from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
 from wc_core.ledger.git.trunk import REMOTE_HEAD, find_base
 from wc_core.ledger.threads import vocabulary
-from wc_core.people.activity import loops
+from wc_core.people.activity import loop_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def uncommitted_in(places: Mapping[str, Git]) -> Iterator[list[str]]:
             path, process = running.pop(0)
             with process:
                 lines = os.fsdecode(process.result()).split("\0")
-            own = os.path.relpath(loops.loop_path(path), path)
+            own = os.path.relpath(loop_path(path), path)
             paths = [line[len("XY ") :] for line in lines if line]
             yield [changed for changed in paths if changed != own]
     finally:

@@ -9,11 +9,10 @@ from wc_cli.run import ancestors
 from wc_cli.run.entries import receipts
 from wc_cli.run.options import Options, argument, command, flag, text, texts
 from wc_cli.run.output import remark, say, say_json
-from wc_cli.run.terminal import worktrees as worktree_rendering
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.layout import NOTES, Layout
 from wc_core.base.text import clean, one_line
-from wc_core.base.times import age_text
+from wc_core.base.times import age_text, ago, seconds_between
 from wc_core.edits.claims import ids, sessions
 from wc_core.edits.notes import reading
 from wc_core.edits.notes.reading import MAX_SCOPE, Note
@@ -174,7 +173,8 @@ def _show_note(context: Context, options: NoteOptions, query: WorktreeQuery) -> 
     elif own is None:
         remark("You have no note here. Leave one: wc note 'what I am doing'")
     else:
-        say(worktree_rendering.dated_note(own, query.now_ms))
+        when = ago(seconds_between(own.at_ms, query.now_ms))
+        say(f"{own.agent}: {own.sentence()}, {when}")
 
 
 def _head_json(context: Context, query: WorktreeQuery) -> dict[str, str]:

@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import termios
+import threading
 import tty
 
 from rich.console import Console
@@ -17,24 +18,32 @@ from rich.live import Live
 from rich.text import Text
 
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.board import view, watch
-from wc_cli.run.board.worktreelines import worktree_lines
+from wc_cli.run.board import view
 from wc_core.base.errors import NotFoundError
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
+from wc_core.people.activity import turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.console import ConsoleOptions, RenderResult
 
     from wc_cli.run.board.cards import CardColumn, CardFilter
     from wc_cli.run.board.source import BoardSource
     from wc_cli.run.board.view import BoardSigns
+    from wc_core.edits.claims.record import Claim
+    from wc_core.reading.views.approvals import OutdatedApproval
+    from wc_core.reading.views.worktrees import Neighbour
 
 # Seconds between looks at what is not watched: ages, loops, other folders.
 REFRESH_EVERY = 5.0
+# Milliseconds; `wc_observe.stores.watch.notifier` describes their cost.
+_DEBOUNCE, _STEP = 200, 20
+_FILES = 2
+_HOLDERS = 4
+_URGENT, _CALM = "bold yellow", "dim"
 _FOOT = " q: quit · in the browser: wc open"
 _STYLES = {
     view.PLAIN: "",
@@ -82,7 +91,7 @@ def _follow(screen: _Screen, live: Live, wakeup: _Wakeup) -> int:
             )
         screen.read()
         live.refresh()
-        watched = watched or watch.start(source, wakeup.ring)
+        watched = watched or _watch_folders(source, wakeup.ring)
         keyboard = sys.stdin.fileno()
         ready, _, _ = select.select([keyboard, wakeup.end], [], [], REFRESH_EVERY)
         if wakeup.end in ready and (ending := wakeup.answer()):
@@ -178,9 +187,9 @@ class _Screen:
 
     def read(self) -> None:
         """Read what stands above the columns."""
-        _, neighbours = self.source.neighbours()
+        source = self.source
         self._trees = worktree_lines(
-            neighbours, self.source.claims(), self.source.approvals()
+            source.neighbours(), source.claims(), source.approvals()
         )
 
     def __rich_console__(
@@ -228,3 +237,97 @@ def _style(role: str) -> str:
     if role.startswith(view.AGENT):
         return f"bright_white on color({role.removeprefix(view.AGENT)})"
     return _STYLES[role]
+
+
+def _watch_folders(source: BoardSource, on_change: Callable[[], None]) -> bool:
+    """Call ``on_change`` whenever the files of a thread change, from a thread of the
+    operating system that ends with the process. Returns whether there is something to
+    watch: the board looks at intervals, too."""
+    folders = [folder for folder in source.folders if os.path.isdir(folder)]
+    if not folders or not all(map(_has_no_links, folders)):
+        return False
+    words = (folders, on_change)
+    threading.Thread(target=_watch, args=words, daemon=True).start()
+    return True
+
+
+def _watch(folders: list[str], on_change: Callable[[], None]) -> None:
+    from watchfiles import watch  # 6 ms, after the first paint
+
+    try:
+        for _ in watch(
+            *folders,
+            watch_filter=None,
+            debounce=_DEBOUNCE,
+            step=_STEP,
+            raise_interrupt=False,
+        ):
+            on_change()
+    except (OSError, RuntimeError):
+        return
+
+
+def _has_no_links(folder: str) -> bool:
+    """Whether a folder contains no symbolic links.
+
+    The library would follow them, even to the root of the disk.
+    """
+    for parent, folders, _ in os.walk(folder):
+        if any(os.path.islink(os.path.join(parent, name)) for name in folders):
+            return False
+    return True
+
+
+def worktree_lines(
+    neighbours: Iterable[Neighbour],
+    claims: Iterable[Claim] = (),
+    approvals: Iterable[OutdatedApproval] = (),
+) -> Text:
+    """A line for each pair of worktrees that will conflict, for each approved branch
+    that no longer merges, for each participant with claims, and for each loop that is
+    running or waits for a human."""
+    trees = list(neighbours)
+    text = Text(no_wrap=True, overflow="ellipsis")
+    lines = (
+        *_conflict_lines(trees),
+        *(
+            (one_line(f"⚠ {item.name} {item.predicate(_FILES)}"), _URGENT)
+            for item in approvals
+        ),
+        *_claim_lines(claims),
+        *_loop_lines(trees),
+    )
+    for line, style in lines:
+        text.append("\n " if text.plain else " ")
+        text.append(line, style)
+    return text
+
+
+def _conflict_lines(trees: Iterable[Neighbour]) -> Iterator[tuple[str, str]]:
+    named: set[str] = set()
+    for tree in trees:
+        named.add(tree.worktree.path)
+        for conflict in tree.conflicts:
+            if conflict.opposite.path not in named:
+                text = f"⚠ {tree.name} conflicts {conflict.sentence(_FILES)}"
+                yield one_line(text), _URGENT
+
+
+def _claim_lines(claims: Iterable[Claim]) -> Iterator[tuple[str, str]]:
+    by_holder: dict[str, list[Claim]] = {}
+    for claim in claims:
+        by_holder.setdefault(claim.holder, []).append(claim)
+    for holder, own in list(by_holder.items())[:_HOLDERS]:
+        paths = ", ".join(claim.id for claim in own[:_FILES])
+        hidden = f" and {len(own) - _FILES} more" if len(own) > _FILES else ""
+        yield one_line(f"✎ {holder} edits {paths}{hidden}"), _CALM
+    if len(by_holder) > _HOLDERS:
+        yield f"✎ {len(by_holder) - _HOLDERS} others: wc claims", _CALM
+
+
+def _loop_lines(trees: Iterable[Neighbour]) -> Iterator[tuple[str, str]]:
+    for tree in trees:
+        loop = tree.loop
+        if loop and "stale" not in loop:
+            line = one_line(f"{tree.name}: loop {turn(loop)} {loop['says']}")
+            yield line, _URGENT if "waits_for_human" in loop else _CALM

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 from wc_cli.ledger.clock import now_ms
@@ -11,8 +10,7 @@ from wc_core.attention.status import pins
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.edits.claims import book as books
 from wc_core.edits.claims.record import WRITE
-from wc_core.edits.notes import reading
-from wc_core.people.activity.statefile import StateFiles
+from wc_core.people.activity import StateFiles, turn
 from wc_core.reading.views import planning, worktrees
 from wc_core.reading.views import rows as row_views
 from wc_core.reading.views.approvals import load_outdated
@@ -24,9 +22,8 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.base.layout import Layout
     from wc_core.edits.claims.record import Claim
-    from wc_core.edits.notes.reading import Note
     from wc_core.reading.views.approvals import OutdatedApproval
-    from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
+    from wc_core.reading.views.worktrees import Neighbour
 
 
 class BoardSource:
@@ -145,26 +142,24 @@ class BoardSource:
         """Read which approved branches no longer merge."""
         return load_outdated(self.reader, now_ms())
 
-    def neighbours(self) -> tuple[WorktreeQuery, list[Neighbour]]:
+    def neighbours(self) -> list[Neighbour]:
         """Read the state of each worktree, and note its loop on the cards of its
         threads."""
-        now, place = now_ms(), self.context.place
-        query = worktrees.worktree_query(place, self.context.cwd, self.context.env, now)
-        rows = [card.row for card in list(self._cards.values())]
-        notes: list[Note] = []
-        with contextlib.suppress(WcError):  # wc doctor reports it
-            notes = reading.current_notes(self.layout, now)
-        trees = worktrees.neighbours(query, self._files, rows, notes)
-        neighbours = worktrees.with_conflicts(trees, self.layout, now)
+        view = worktrees.worktree_view(
+            (self.context.cwd, self.context.env, now_ms()),
+            self._files,
+            lambda: self.context.place,
+            lambda: ([card.row for card in list(self._cards.values())], ""),
+        )
         self._work_by_topic = {
-            row.topic: f"loop {neighbour.loop.turn} {neighbour.loop.summary}".replace(
-                "  ", " "
+            row.topic: " ".join(
+                filter(None, ("loop", turn(tree.loop), tree.loop["says"]))
             )
-            for neighbour in neighbours
-            if neighbour.loop is not None
-            for row in neighbour.threads
+            for tree in view.neighbours
+            if tree.loop
+            for row in tree.threads
         }
-        return query, neighbours
+        return view.neighbours
 
 
 def _file_stamp(path: str) -> tuple[int, int, int] | None:

@@ -27,7 +27,7 @@ from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
-from wc_core.people.activity import loops
+from wc_core.people import activity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class PromptLines:
         """What a line depends on now; ``None`` if it cannot be kept: without a stamp,
         during a rebase, and where a loop runs, whose state changes with the time."""
         top = self.repository.top if self.repository else ""
-        if top and os.path.lexists(loops.loop_path(top)):
+        if top and os.path.lexists(activity.loop_path(top)):
             return None
         stamp = LineStamp(self.layout)
         text = stamp.ensure() if make_stamp else stamp.read()
@@ -197,12 +197,9 @@ class PromptLines:
     def _loop_mark(self) -> Mark:
         """The line's mark for the loop in a worktree."""
         top = self.repository.top if self.repository else ""
-        if not top or not os.path.lexists(loops.loop_path(top)):
+        if not top or not os.path.lexists(activity.loop_path(top)):
             return Mark()
-        # 4 ms, only in a worktree with a loop
-        from wc_core.people.activity.statefile import StateFiles
-
-        return loop_mark(loops.loop(StateFiles(), top, now_ms()))
+        return loop_mark(activity.loop(activity.StateFiles(), top, now_ms()))
 
 
 def _style_of(request: LineRequest) -> LineStyle:

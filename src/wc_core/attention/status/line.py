@@ -31,13 +31,12 @@ from wc_core.base.names import parse, without_tag
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.nextmoves import QUESTION, NextMove, next_moves
 from wc_core.ledger.threads.model import CLOSED, OPEN, State
-from wc_core.people.activity.loops import ENDED, UNKNOWN, WORKING
+from wc_core.people.activity import ENDED, UNKNOWN, WAITING_FOR_HUMAN, WORKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from wc_core.people.activity.loops import Loop
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 # The line of an unusable store.
 STORE_MISSING = "wc: store missing, run wc doctor"
@@ -92,24 +91,25 @@ class Mark(NamedTuple):
         return _SEPARATOR_WIDTH + display_width(self.text) if self.text else 0
 
 
-def loop_mark(loop: Loop | None) -> Mark:
+def loop_mark(loop: Mapping[str, Any]) -> Mark:
     """Returns the text about a loop: nothing if it has ended or its state is
     unknown."""
-    if loop is None or loop.status in ENDED | {UNKNOWN}:
+    status = loop.get("status", UNKNOWN)
+    if status in ENDED | {UNKNOWN} or not _STATUS.fullmatch(status):
         return Mark()
-    if not _STATUS.fullmatch(loop.status):
-        return Mark()
-    number, limit = _counted(loop.number), _counted(loop.limit)
+    number = _counted(loop.get("iteration"))
+    limit = _counted(loop.get("max_iterations"))
     turn = f" {number}/{limit}" if number and limit else f" {number}" if number else ""
     short = f"loop{turn}"
-    text = short if loop.status in WORKING else f"{short} {loop.status}"
-    if loop.waits_for_human:
+    text = short if status in WORKING else f"{short} {status}"
+    is_urgent = status == WAITING_FOR_HUMAN
+    if is_urgent:
         text = f"{short} waiting for you"
-    elif loop.orphaned:
+    elif "orphaned" in loop:
         text = f"{short} orphaned"
-    elif loop.status in WORKING and loop.terminal_pid is None:
+    elif status in WORKING and "terminal_pid" not in loop:
         text = f"{short}?"
-    return Mark(text, short, urgent=loop.waits_for_human, loop=text)
+    return Mark(text, short, urgent=is_urgent, loop=text)
 
 
 def _counted(number: int | None) -> str:

@@ -23,7 +23,7 @@ from wc_core.ledger.git import repository, seats, worktrees
 from wc_core.ledger.git.discovery import PLAIN
 from wc_core.ledger.git.worktrees import Worktree
 from wc_core.ledger.threads.model import CLOSED
-from wc_core.people.activity import livestate, loops
+from wc_core.people import activity
 from wc_core.reading.views.conflicts import conflicts_of
 from wc_core.reading.views.rows import placed_state
 
@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.edits.notes.reading import Note
+    from wc_core.edits.radar.model import Radar
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.git.repository import Repository
-    from wc_core.people.activity.livestate import AgentState, StateAge
-    from wc_core.people.activity.loops import Loop
-    from wc_core.people.activity.statefile import StateFiles
+    from wc_core.people.activity import StateFiles
     from wc_core.reading.views.conflicts import Conflict
-    from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import ThreadRow
 
 MAX_THREADS = 20
@@ -47,6 +45,7 @@ MAX_NAME = 200
 _COMMIT = 12
 # The key for balls at the viewer's own seat: not a possible name of a branch.
 _OWN_SEAT = ""
+_NOTHING: Mapping[str, Any] = {}
 
 
 class WorktreeQuery(NamedTuple):
@@ -77,15 +76,16 @@ class WorktreeQuery(NamedTuple):
 class Neighbour(NamedTuple):
     """A worktree and what is known about the work in it.
 
-    ``threads`` are its threads that are not closed. ``age`` is the seconds since its
-    last visible change, ``None`` if unknown. ``conflicts`` are those that it will have
-    with other worktrees.
+    ``loop`` and ``activity`` have the fields of `wc_core.people.activity`, none if
+    there is none. ``threads`` are its threads that are not closed. ``age`` is the
+    seconds since its last visible change, ``None`` if unknown. ``conflicts`` are those
+    that it will have with other worktrees.
     """
 
     worktree: Worktree
     here: bool = False
-    loop: Loop | None = None
-    activity: AgentState | None = None
+    loop: Mapping[str, Any] = _NOTHING
+    activity: Mapping[str, Any] = _NOTHING
     notes: tuple[Note, ...] = ()
     threads: tuple[ThreadRow, ...] = ()
     age: int | None = None
@@ -100,13 +100,13 @@ class Neighbour(NamedTuple):
     def names(self) -> set[str]:
         """Every name that selects its loop."""
         names = {self.worktree.change_id, self.worktree.branch, self.worktree.name}
-        return {*names, self.loop.change_id if self.loop else ""} - {""}
+        return {*names, self.loop.get("change_id", "")} - {""}
 
     @property
     def change_id(self) -> str:
         """The change it is about, from its loop or from the name of its folder."""
-        from_loop = self.loop.change_id if self.loop is not None else ""
-        return from_loop or one_line(self.worktree.change_id, MAX_NAME)
+        own = one_line(self.worktree.change_id, MAX_NAME)
+        return self.loop.get("change_id", "") or own
 
     def head(self, query: WorktreeQuery) -> dict[str, Any]:
         """Returns the fields that identify the worktree."""
@@ -138,10 +138,10 @@ class Neighbour(NamedTuple):
         fields["threads"] = [_thread(row) for row in visible]
         if len(visible) < len(self.threads):
             fields["thread_count"] = len(self.threads)
-        if self.loop is not None:
-            fields["loop"] = self.loop.to_json()
-        if self.activity is not None:
-            fields["activity"] = self.activity.to_json()
+        if self.loop:
+            fields["loop"] = activity.listed(self.loop)
+        if self.activity:
+            fields["activity"] = self.activity
         if self.conflicts:
             fields["conflicts"] = [conflict.to_json() for conflict in self.conflicts]
         if self.notes:
@@ -160,69 +160,39 @@ def _thread(row: ThreadRow) -> dict[str, Any]:
     }
 
 
-def neighbours(
-    query: WorktreeQuery,
-    files: StateFiles,
-    rows: Iterable[ThreadRow],
-    notes: Iterable[Note],
-) -> list[Neighbour]:
-    """Returns every worktree: the current one first, then those whose loop waits for a
-    person, then by their latest change."""
-    names = seats.all_names(query.repository) if query.repository else {}
-    filed = _by_place(rows, {fold(n): path for path in names for n in names[path]})
-    all_notes = tuple(notes)
-    if query.repository is None:
-        only = _neighbour(query, files, Worktree(query.folder, ""), filed, all_notes)
-        return [only] if only.age is not None else []
-    trees = worktrees.worktrees(query.repository, query.env)
-    result = [_neighbour(query, files, tree, filed, all_notes) for tree in trees]
-    return sorted(result, key=_urgency)
-
-
 def _neighbour(
     query: WorktreeQuery,
     files: StateFiles,
     tree: Worktree,
     filed: Mapping[str, list[ThreadRow]],
-    all_notes: tuple[Note, ...],
+    facts: _StoreFacts,
 ) -> Neighbour:
     now = query.now_ms
     readable = bool(tree.path) and not tree.defect
-    loop = loops.loop(files, tree.path, now) if readable else None
-    activity = livestate.activity(files, tree.path, now) if readable else None
-    here = reading.place_of(Layout(query.root), tree.path) if all_notes else ""
-    notes = tuple(note for note in all_notes if note.place == here)
+    loop = activity.loop(files, tree.path, now) if readable else {}
+    agent = activity.activity(files, tree.path, now) if readable else {}
+    here = reading.place_of(Layout(query.root), tree.path) if facts.notes else ""
+    notes = tuple(note for note in facts.notes if note.place == here)
     is_here = tree.path == query.own
     places = worktree_places(tree if tree.gitdir else None)
     places = (*places, tree.gitdir, *((_OWN_SEAT,) if is_here else ()))
     threads = {row.topic: row for place in places for row in filed.get(place, ())}
     ages = [
         *(elapsed(note.at_ms, now) for note in notes),
-        *(source.state_age.age for source in (loop, activity) if source is not None),
+        *(source.get("age_seconds") for source in (loop, agent)),
         elapsed(tree.changed_ms, now) if tree.changed_ms else None,
     ]
+    radar = facts.radar
     return Neighbour(
         tree,
         here=is_here,
         loop=loop,
-        activity=activity,
+        activity=agent,
         notes=notes,
         threads=tuple(threads.values()),
         age=min((age for age in ages if age is not None), default=None),
+        conflicts=conflicts_of(radar, tree.path, now) if radar is not None else (),
     )
-
-
-def with_conflicts(
-    trees: Iterable[Neighbour], layout: Layout, now_ms: int
-) -> list[Neighbour]:
-    """Returns the worktrees with the conflicts that the store's radar predicts."""
-    radar = kept.load(layout)
-    if radar is None:
-        return list(trees)
-    return [
-        tree._replace(conflicts=conflicts_of(radar, tree.worktree.path, now_ms))
-        for tree in trees
-    ]
 
 
 def _by_place(
@@ -246,10 +216,10 @@ def _by_place(
     return filed
 
 
-def _urgency(neighbour: Neighbour) -> tuple[bool, bool, float, str]:
-    waits = neighbour.loop is not None and neighbour.loop.waits_for_human
-    age = float("inf") if neighbour.age is None else float(neighbour.age)
-    return (not neighbour.here, not waits, age, neighbour.worktree.path)
+def _urgency(tree: Neighbour) -> tuple[bool, bool, float, str]:
+    waits = "waits_for_human" in tree.loop
+    age = float("inf") if tree.age is None else float(tree.age)
+    return (not tree.here, not waits, age, tree.worktree.path)
 
 
 def worktree_query(
@@ -285,35 +255,55 @@ class WorktreeView(NamedTuple):
         return fields | ({"problem": self.problem} if self.problem else {})
 
 
+class _StoreFacts(NamedTuple):
+    """What a store knows about worktrees."""
+
+    rows: Iterable[ThreadRow] = ()
+    notes: tuple[Note, ...] = ()
+    radar: Radar | None = None
+
+
 def worktree_view(
     viewer: tuple[str, Mapping[str, str], int],
-    find: Callable[[], Place],
-    threads: Callable[[], tuple[Overview, str]],
     files: StateFiles,
+    find: Callable[[], Place] | None = None,
+    threads: Callable[[], tuple[Iterable[ThreadRow], str]] | None = None,
 ) -> WorktreeView:
-    """Returns the current activity in the worktrees. ``viewer`` is a folder, its
-    environment and the time, ``find`` returns the place of the store, ``threads`` what
-    is in it, and its name in answers. If one raises a WcError, the view has the reason,
-    and the worktrees and loops without their threads."""
+    """Returns the current activity in the worktrees: in the current one first, then in
+    those whose loop waits for a person, then by their latest change.
+
+    ``viewer`` is a folder, its environment and the time, ``find`` returns the place of
+    the store, ``threads`` what is in it, and its name in answers. If one raises a
+    WcError, the view has the reason, and the worktrees and loops without their threads.
+    """
     folder, env, now_ms = viewer
     place: Place | None = None
-    rows: list[ThreadRow] = []
-    notes: list[Note] = []
+    facts = _StoreFacts()
     store, problem = None, ""
     try:
-        place = find()
-        if place.exists:
-            overview, name = threads()
-            rows = overview.rows()
-            notes = reading.current_notes(Layout(place.root), now_ms)
+        place = find() if find is not None else None
+        if place is not None and place.exists and threads is not None:
+            layout = Layout(place.root)
+            rows, name = threads()
+            facts = _StoreFacts(rows)
+            notes = tuple(reading.current_notes(layout, now_ms))
+            facts = _StoreFacts(rows, notes, kept.load(layout))
             store = name
     except WcError as error:
         problem = error.message
     query = worktree_query(place, folder, env, now_ms)
-    trees = neighbours(query, files, rows, notes)
-    if store is not None and place is not None:
-        trees = with_conflicts(trees, Layout(place.root), now_ms)
-    return WorktreeView(query, trees, store, problem)
+    if query.repository is None:
+        names, trees = {}, [Worktree(query.folder, "")]
+    else:
+        names = seats.all_names(query.repository)
+        trees = worktrees.worktrees(query.repository, env)
+    filed = _by_place(
+        facts.rows, {fold(n): path for path in names for n in names[path]}
+    )
+    neighbours = (_neighbour(query, files, tree, filed, facts) for tree in trees)
+    if query.repository is None:
+        neighbours = (tree for tree in neighbours if tree.age is not None)
+    return WorktreeView(query, sorted(neighbours, key=_urgency), store, problem)
 
 
 # How a line of details is to be marked.
@@ -363,9 +353,9 @@ def details(
 ) -> Iterator[tuple[str, str]]:
     """Yields each line that says what is known about a worktree, and its mark."""
     if loop := tree.loop:
-        mark = URGENT if loop.waits_for_human else BAD if loop.orphaned else ""
-        old = OLD if loop.state_age.stale else ""
-        yield f"loop: {loop_text(loop, words)}", mark or old
+        is_bad = "orphaned" in loop
+        mark = URGENT if "waits_for_human" in loop else BAD if is_bad else ""
+        yield f"loop: {loop_text(loop, words)}", mark or _old(loop)
     for conflict in tree.conflicts:
         yield words.conflict(conflict), URGENT
     for note in tree.notes:
@@ -373,43 +363,38 @@ def details(
         agent, text = words.word(note.agent, _NARROW), words.title(note.sentence(), 0)
         yield f"note: {agent}, {when}: {text}", ""
     if state := tree.activity:
-        skill = f"{state.text('skill')} {state.text('skill_args')}".strip()
-        texts = filter(None, (skill, state.text("broadcast")))
+        skill = f"{state.get('skill', '')} {state.get('skill_args', '')}".strip()
+        texts = filter(None, (skill, state.get("broadcast", "")))
         facts = [words.title(text, _WIDE) for text in texts]
-        if count := state.fields.get("modified_count"):
+        if count := state.get("modified_count"):
             facts.append(f"{counted(count, 'file')} modified")
-        text = " | ".join((*facts, age_text(state.state_age, words)))
-        yield f"activity: {text}", OLD if state.state_age.stale else ""
+        text = " | ".join((*facts, age_text(state, words)))
+        yield f"activity: {text}", _old(state)
     for row in tree.threads[:MAX_THREADS]:
         yield f"thread {words.thread(row)}", URGENT if row.is_due else ""
     if (hidden := len(tree.threads) - MAX_THREADS) > 0:
         yield f"and {counted(hidden, 'thread')} more: {words.list}", OLD
 
 
-def loop_text(loop: Loop, words: Wording) -> str:
+def _old(fields: Mapping[str, Any]) -> str:
+    return OLD if "stale" in fields else ""
+
+
+def loop_text(loop: Mapping[str, Any], words: Wording) -> str:
     """Returns what is known about a loop, on one line."""
-    texts = loop.texts
-    facts = [words.word(loop.summary, _WIDE), *([loop.turn] if loop.turn else [])]
-    facts.append(age_text(loop.state_age, words))
-    if since := texts.get("waiting_since"):
+    turn = activity.turn(loop)
+    facts = [words.word(loop["says"], _WIDE), *([turn] if turn else [])]
+    facts.append(age_text(loop, words))
+    if since := loop.get("waiting_since"):
         facts.append(f"since {words.word(since, _NARROW)}")
     for name, key in (("reason", "stall_reason"), ("task", "task")):
-        if text := texts.get(key):
+        if text := loop.get(key):
             facts.append(f"{name}: {words.title(text, _WIDE)}")
     return " | ".join(facts)
 
 
-def age_text(state: StateAge, words: Wording) -> str:
-    """Returns the age of a state, and why there is no newer one."""
-    problem = words.word(state.problem, _NARROW)
-    reason = f" (as last read; the file {problem})" if state.last_good else ""
-    return f"{'old, ' if state.stale else ''}{ago(state.age)}{reason}"
-
-
-def loop_json(query: WorktreeQuery, neighbour: Neighbour, loop: Loop) -> dict[str, Any]:
-    """Returns a loop with its worktree."""
-    return {
-        **neighbour.head(query),
-        **loop.details(),
-        "change_id": neighbour.change_id or neighbour.name,
-    }
+def age_text(fields: Mapping[str, Any], words: Wording) -> str:
+    """Returns the age of what a file said, and why there is nothing newer."""
+    problem = words.word(fields.get("problem", ""), _NARROW)
+    reason = f" (as last read; the file {problem})" if "last_good" in fields else ""
+    return f"{'old, ' if 'stale' in fields else ''}{ago(fields['age_seconds'])}{reason}"
