@@ -67,7 +67,7 @@ def build_server(
     """
     local = not start.store_name
     boundary = Boundary(start, stores or Stores())
-    watching = Watching(boundary.stores, start.env)
+    watching = Watching(boundary.stores)
     server: FastMCP = FastMCP(
         "watercooler",
         instructions=instructions.SHORT,

@@ -12,7 +12,7 @@ from fastmcp.server.middleware import Middleware
 from wc_observe.stores.watch.stores import StoreWatch
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -28,9 +28,7 @@ class Watching(Middleware):
     """Begins to watch in a pause between calls. Before the first one, it watches
     nothing: initialize must be answered as fast as possible."""
 
-    def __init__(self, stores: Stores, env: Mapping[str, str]) -> None:
-        self._stores = stores
-        self._env = env
+    def __init__(self, stores: Stores) -> None:
         self.watch = StoreWatch(stores)
         self._timer: asyncio.TimerHandle | None = None
         self._latest = 0.0
@@ -60,7 +58,7 @@ class Watching(Middleware):
             self._timer.cancel()
 
     def _start_in_a_pause(self) -> None:
-        if not self._unwatched():
+        if not self.watch.unkept():
             return
         loop = asyncio.get_running_loop()
         if self._timer is None:
@@ -71,12 +69,4 @@ class Watching(Middleware):
 
     def _start(self) -> None:
         self._timer = None
-        asyncio.get_running_loop().run_in_executor(None, self._keep_all)
-
-    def _keep_all(self) -> None:
-        for root in self._unwatched():
-            self.watch.keep(root)
-
-    def _unwatched(self) -> list[str]:
-        roots = self._stores.unwatched()
-        return [root for root in roots if not self.watch.keeps(root)]
+        asyncio.get_running_loop().run_in_executor(None, self.watch.keep_all)

@@ -80,9 +80,7 @@ class StoreOpener:
         """Returns the current state of a store. Raises WcError if it cannot be read."""
         call = self.call_to(key)
         store = open_store(call)
-        for root in call.stores.unwatched():
-            if not self.watch.keeps(root):
-                self.watch.keep(root)
+        self.watch.keep_all()
         return store
 
     def is_new(self) -> bool:

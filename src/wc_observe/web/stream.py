@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from wc_observe.stores.watch.threads import Changes
     from wc_observe.web.stores import StoreOpener
 
 # Each open page has one stream; more than this is a fault.
@@ -82,18 +81,16 @@ class _PendingChanges:
         self._loop = asyncio.get_running_loop()
         self._something = asyncio.Event()
         self._topics: set[str] = set()
-        self._listed = False
 
-    def add(self, changes: Changes) -> None:
-        """Adds changes; called on the watcher's thread."""
+    def add(self, topics: frozenset[str]) -> None:
+        """Adds changed threads; called on the watcher's thread."""
         try:
-            self._loop.call_soon_threadsafe(self._note, changes)
+            self._loop.call_soon_threadsafe(self._note, topics)
         except RuntimeError:
             return  # the server is shutting down
 
-    def _note(self, changes: Changes) -> None:
-        self._topics |= changes.topics
-        self._listed = self._listed or changes.listed
+    def _note(self, topics: frozenset[str]) -> None:
+        self._topics |= topics
         self._something.set()
 
     async def next(self) -> str:
@@ -106,9 +103,8 @@ class _PendingChanges:
         await asyncio.sleep(_TOGETHER)
         self._something.clear()
         topics, self._topics = sorted(self._topics), set()
-        listed, self._listed = self._listed, False
         event = {"topics": topics[:_NAMED], "more": len(topics) > _NAMED}
-        return f"event: changed\ndata: {json.dumps(event | {'listed': listed})}\n\n"
+        return f"event: changed\ndata: {json.dumps(event)}\n\n"
 
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

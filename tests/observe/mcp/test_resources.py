@@ -22,7 +22,7 @@ from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.instructions import guide
 from wc_observe.mcp.resources import MAX_LISTED, thread_address
 from wc_observe.mcp.server import build_server
-from wc_observe.stores.watch.threads import Changes, ThreadStamps
+from wc_observe.stores.watch.stores import ThreadStamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -223,16 +223,16 @@ def _link(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "topics", "come_or_gone"),
+    ("act", "topics"),
     [
-        (_nothing, set(), False),
-        (_append, {"plan"}, False),
-        (_replace, {"plan"}, False),
-        (_beside, set(), False),
-        (_new, {"new"}, True),
-        (_remove, {"plan"}, True),
-        (_page, {"old"}, False),
-        (_link, {"plan"}, True),
+        (_nothing, set()),
+        (_append, {"plan"}),
+        (_replace, {"plan"}),
+        (_beside, set()),
+        (_new, {"new"}),
+        (_remove, {"plan"}),
+        (_page, {"old"}),
+        (_link, {"plan"}),
     ],
 )
 @pytest.mark.parametrize("told", [True, False], ids=["told where", "not told where"])
@@ -241,7 +241,6 @@ def test_a_look_finds_what_moved_and_only_once(
     act: Callable[[Store], None],
     topics: set[str],
     *,
-    come_or_gone: bool,
     told: bool,
 ) -> None:
     store.thread("plan")
@@ -252,6 +251,6 @@ def test_a_look_finds_what_moved_and_only_once(
     every = frozenset(map(str, store.root.rglob("*")))
     gone = frozenset({store.layout.log("plan"), "/elsewhere"})
     paths = (every | gone) - set(looks.folders) if told else None
-    assert looks.changes_at(paths) == Changes(frozenset(topics), come_or_gone)
-    assert looks.changes_at(paths) == looks.changes_at(None) == Changes()
-    assert looks.changes_at(frozenset(looks.folders)) == Changes()
+    assert looks.changed_at(paths) == topics
+    assert looks.changed_at(paths) == looks.changed_at(None) == frozenset()
+    assert looks.changed_at(frozenset(looks.folders)) == frozenset()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
-from wc_core.base.layout import Layout
-from wc_observe.stores.watch.threads import Changes, ThreadStamps
+from wc_core.base.layout import Layout, topic_of
+from wc_observe.stores.live.filestamps import stamp_of
 from wc_observe.stores.watch.watcher import WATCHING, Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
+    from wc_observe.stores.live.filestamps import Stamp
     from wc_observe.stores.live.stores import Stores
 
 # Stores that are watched only to keep their caches fresh.
@@ -28,11 +30,11 @@ class StoreWatch:
         self._stores: dict[str, _WatchedStore] = {}
 
     def listen(
-        self, root: str, callback: Callable[[Changes], None]
+        self, root: str, callback: Callable[[frozenset[str]], None]
     ) -> Callable[[], None]:
-        """Calls ``callback``, on another thread, for every change in the store at
-        ``root`` from now on. The store need not exist yet. Returns a function that
-        stops it.
+        """Calls ``callback``, on another thread, with the threads that changed in the
+        store at ``root``, from now on. The store need not exist yet. Returns a function
+        that stops it.
 
         ``callback`` must return immediately.
         """
@@ -47,21 +49,22 @@ class StoreWatch:
 
         return end
 
-    def keep(self, root: str) -> None:
-        """Watches a store so that its cache stays fresh. At most four stores are
-        kept."""
-        with self._lock:
-            if not self._runs:
-                return  # the server has stopped in the meantime
-            self._at(root).kept = True
-            kept = [root for root, store in self._stores.items() if store.kept]
-            for oldest in kept[:-_MOST_KEPT]:
-                self._release(oldest)
+    def keep_all(self) -> None:
+        """Watches the large stores in memory so that their caches stay fresh, at most
+        four."""
+        for root in self.unkept():
+            with self._lock:
+                if not self._runs:
+                    return  # the server has stopped in the meantime
+                self._at(root).kept = True
+                kept = [root for root, store in self._stores.items() if store.kept]
+                for oldest in kept[:-_MOST_KEPT]:
+                    self._release(oldest)
 
-    def keeps(self, root: str) -> bool:
-        """Returns whether a store is watched for its cache."""
-        store = self._stores.get(root)
-        return store is not None and store.kept
+    def unkept(self) -> list[str]:
+        """Returns the large stores in memory that are not watched for their caches."""
+        kept = {root for root, store in [*self._stores.items()] if store.kept}
+        return [root for root in self._memory.unwatched() if root not in kept]
 
     def open(self) -> None:
         """Counts another run of the server."""
@@ -92,16 +95,11 @@ class StoreWatch:
             del self._stores[root]
             store.end()
 
-    @property
-    def roots(self) -> list[str]:
-        """The roots of the watched stores."""
-        return list(self._stores)
-
 
 class _WatchedStore:
     def __init__(self, root: str, memory: Stores) -> None:
         self.kept = False
-        self.listeners: dict[object, Callable[[Changes], None]] = {}
+        self.listeners: dict[object, Callable[[frozenset[str]], None]] = {}
         self._root = root
         self._memory = memory
         self._lock = threading.Lock()
@@ -112,7 +110,7 @@ class _WatchedStore:
         self.watcher = Watcher(folders, self._report)
         self.watcher.start()
 
-    def add(self, callback: Callable[[Changes], None]) -> object:
+    def add(self, callback: Callable[[frozenset[str]], None]) -> object:
         """Adds a listener for all changes from now on, and reports the threads that
         came or went since the last call. Returns its key."""
         with self._lock:
@@ -126,7 +124,7 @@ class _WatchedStore:
                 return token
             topics = self._stamps.topics.symmetric_difference(live.reader.listed_topics)
         if topics:
-            callback(Changes(topics, listed=True))
+            callback(topics)
         return token
 
     def end(self) -> None:
@@ -148,7 +146,76 @@ class _WatchedStore:
                 live.reader.watched = self.watcher.state == WATCHING
             if self._stamps is None:
                 return
-            changes = self._stamps.changes_at(paths)
-        if changes.topics:
+            topics = self._stamps.changed_at(paths)
+        if topics:
             for callback in list(self.listeners.values()):
-                callback(changes)
+                callback(topics)
+
+
+class ThreadStamps:
+    """The stamps of all logs of a store; for a thread without a log, of its page."""
+
+    def __init__(self, root: str) -> None:
+        self._layout = Layout(root)
+        self._stamps = dict(self._all_stamps())
+
+    @property
+    def folders(self) -> tuple[str, str]:
+        """The folders in which threads change."""
+        return (self._layout.threads, self._layout.pages)
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The threads with entries, when they were last read."""
+        return frozenset(map(topic_of, self._stamps))
+
+    def changed_at(self, paths: frozenset[str] | None) -> frozenset[str]:
+        """Returns the threads that changed since the last call: at these paths, or
+        (None) anywhere."""
+        names = None if paths is None else self._names(paths)
+        if names is None:
+            stamps = dict(self._all_stamps())
+            names = stamps.keys() | self._stamps.keys()
+        else:
+            stamps = dict(self._stamps_of(names))
+        moved = {name for name in names if stamps.get(name) != self._stamps.get(name)}
+        for name in moved:
+            if name in stamps:
+                self._stamps[name] = stamps[name]
+            else:
+                del self._stamps[name]
+        return frozenset(map(topic_of, moved))
+
+    def _names(self, paths: frozenset[str]) -> set[str] | None:
+        """Returns the file names of the threads that paths belong to; None means
+        all."""
+        names = set()
+        for path in paths:
+            for folder in self.folders:
+                if path == folder:
+                    return None
+                if path.startswith(f"{folder}/"):
+                    name = path[len(folder) + 1 :].partition("/")[0]
+                    names.add(name.removesuffix(".md"))
+        return names
+
+    def _all_stamps(self) -> Iterator[tuple[str, Stamp]]:
+        names = {*_names_in(self._layout.threads)}
+        pages = _names_in(self._layout.pages)
+        names |= {name[:-3] for name in pages if name.endswith(".md")}
+        yield from self._stamps_of(names - {""})
+
+    def _stamps_of(self, names: Iterable[str]) -> Iterator[tuple[str, Stamp]]:
+        for name in names:
+            stamp = stamp_of(f"{self._layout.threads}/{name}/entries.jsonl")
+            if stamp.size <= 0:
+                stamp = stamp_of(self._layout.page(topic_of(name)))
+            if stamp.size > 0:
+                yield name, stamp
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []  # reading the store reports why
