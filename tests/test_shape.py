@@ -60,9 +60,9 @@ def totals() -> dict[str, int]:
     """What is counted now, by the names of `TOTALS`."""
     source, tests = modules(), modules([SOURCE.parent / "tests"])
     paths = {
-        name: member.__doc__ or ""
-        for name, member in vars(Layout).items()
-        if name[0] != "_" and name not in {*Layout._fields, "relative"}
+        name: str(getattr(Layout(""), name))
+        for name in [*vars(Layout)]
+        if name[0] != "_" and name != "relative"
     }
     return {
         "lines of src": _lines(source),
@@ -76,8 +76,7 @@ def totals() -> dict[str, int]:
         "variables": len(_variables()),
         "paths of a store": len(paths),
         "locks": sum(
-            name.endswith("lock") or words.startswith("The lock of ")
-            for name, words in paths.items()
+            name.endswith("lock") or "/locks/" in path for name, path in paths.items()
         ),
         "versioned formats": sum(map(_versions, source)),
     }

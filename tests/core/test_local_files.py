@@ -32,18 +32,13 @@ def is_named(path: str, named: list[str]) -> bool:
 
 
 def paths_of_layout() -> set[str]:
-    """What every property and method of a layout returns of ``.local``."""
+    """What every place and method of a layout returns of ``.local``."""
     layout = Layout(_ROOT)
     paths = set()
-    for name, member in inspect.getmembers(Layout):
-        if name.startswith("_"):
-            continue
-        value = None
-        if isinstance(member, property):
-            value = getattr(layout, name)
-        elif inspect.isfunction(member) and name != "relative":
-            count = len(inspect.signature(member).parameters) - 1
-            value = member(layout, *["x"] * count) if count else None
+    for name in vars(Layout).keys() - {"relative"}:
+        value = None if name.startswith("_") else getattr(layout, name)
+        if inspect.ismethod(value):
+            value = value(*["x"] * len(inspect.signature(value).parameters))
         if isinstance(value, str) and value.startswith(f"{_ROOT}/.local/"):
             paths.add(value.removeprefix(f"{_ROOT}/.local/"))
     return paths

@@ -71,22 +71,181 @@ _PAGE_HEAD = rb"(?m)^(?:Status|Ball):"
 _HEAD_BYTES = 1000
 
 
-class Layout(NamedTuple):
+class StorePath:
+    """A path of every store, with what leads to it from the store's root."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, layout: _Root, _: type) -> str:
+        """The path in a store."""
+        return f"{layout.root}/{self._path}"
+
+
+class _Root(NamedTuple):
+    root: str
+    pages_at: str = ""
+
+
+class Layout(_Root):
     """The paths of the store at ``root`` (absolute, symlinks resolved), which may not
     exist. With ``pages_at`` it is not on disk, and its pages are there."""
 
-    root: str
-    pages_at: str = ""
+    __slots__ = ()
+
+    # The folder with one folder per thread: the logs.
+    threads = StorePath("graph/baseline/threads")
+    # The folder that is never committed.
+    local = StorePath(".local")
+    # The lock of settling and of every git operation.
+    git_lock = StorePath(".local/locks/git")
+    # The folder for unfinished files, on the same file system.
+    scratch = StorePath(".local/scratch")
+    # The folder with one file per thread that awaits settling.
+    unsettled = StorePath(".local/unsettled")
+    # The user that git was last seen to be configured for, as JSON.
+    git_user = StorePath(".local/git-user.json")
+    # The problems of the last settling, as JSON; absent if there are none.
+    settling = StorePath(".local/settling.json")
+    # Exists while git writes a commit. If it is left behind, that was killed.
+    committing = StorePath(".local/committing")
+    # The id of the commit whose tree has been applied to the folder.
+    applied = StorePath(".local/applied")
+    # The lock of an exchange with a remote.
+    sync_lock = StorePath(".local/locks/travel")
+    # What travels with a branch of the code, see `wc_core.ledger.git.carried`.
+    carried = StorePath(".local/carried.json")
+    # A branch of the code is being moved, or was when git was killed.
+    carrying = StorePath(".local/carrying")
+    # What was examined of agents' branches, see `wc_core.ledger.carry.records`.
+    harvest = StorePath(".local/harvest.json")
+    # Held while entries are taken from the branches of agents.
+    harvest_lock = StorePath(".local/locks/harvest")
+    # The result of the last exchange with a remote, as JSON.
+    sync_state = StorePath(".local/sync.json")
+    # The folder with the threads chosen for worktrees, see
+    # `wc_core.attention.status.pins`.
+    pins = StorePath(".local/use")
+    # Shows whether the lines that are kept for the prompt are still valid.
+    line_stamp = StorePath(".local/line/stamp")
+    # The folder with the lines that are kept for the prompt, see
+    # `wc_core.attention.status.keptlines`.
+    lines = StorePath(".local/line")
+    # The folder with the participants' notes, as earlier versions kept them.
+    presence = StorePath(".local/presence")
+    # The index that ``wc reindex`` writes.
+    index_page = StorePath(".local/index.md")
+    # The folder with a record of what each agent's session was shown.
+    sessions = StorePath(".local/sessions")
+    # The sessions that can be woken, see `wc_core.attention.wake.waiters`.
+    waiters = StorePath(".local/waiters")
+    # The folder with the attempts to wake someone, a file for each ball, see
+    # `wc_core.attention.wake.records`.
+    wakes = StorePath(".local/wakes")
+    # Exists while no one must be woken; see `wc_core.attention.wake.waiters`.
+    wake_switch = StorePath(".local/waiters/=off")
+    # The folder with what `wc run` started, see `wc_core.attention.runs.records`.
+    runs = StorePath(".local/runs")
+    # The lock of starting an agent.
+    runs_lock = StorePath(".local/locks/runs")
+    # The folder with the landings that are being published, a file for each thread,
+    # see `wc_cli.edits.landing.publishing`.
+    landings = StorePath(".local/landings")
+    # The worktree in which a landing is checked.
+    landing_worktree = StorePath(".local/landing/check")
+    # The lock of landing branches.
+    landing_lock = StorePath(".local/locks/landing")
+    # The claims as last read, see `wc_core.edits.claims.book`.
+    claims_index = StorePath(".local/claims/index.json")
+    # The folder with the participants' claims in worktrees.
+    held = StorePath(".local/claims/held")
+    # The lock of changing claims from this clone.
+    claims_lock = StorePath(".local/locks/claims")
+    # The folder with a file for each client whose guard has run here.
+    guards = StorePath(".local/guards")
+    # The notes of participants in all clones, as earlier versions kept them.
+    activity_log = StorePath(".local/activity/log.jsonl")
+    # The id of this clone in that log.
+    activity_clone = StorePath(".local/activity/clone")
+    # The folder with a file for each link between threads, see
+    # `wc_core.ledger.planning.linkfiles`.
+    links = StorePath(".local/links")
+    # Which approved threads wait to land, see `wc_core.ledger.planning.unlanded`.
+    unlanded = StorePath(".local/unlanded.json")
+    # The commands that may run on this machine: a SHA-256 for each.
+    approved_commands = StorePath(".local/approved-commands")
+    # The lock of changing links between threads.
+    link_lock = StorePath(".local/locks/links")
+    # The folder with the notifications sent to people:
+    # `wc_cli.bridges.notify.notifying`.
+    notified = StorePath(".local/notified")
+    # The lock of the process that sends notifications.
+    notify_lock = StorePath(".local/locks/notify")
+    # Which worktrees change the same files, see `wc_core.edits.radar.kept`.
+    radar = StorePath(".local/radar.json")
+    # The lock of computing the radar.
+    radar_lock = StorePath(".local/locks/radar")
+    # The lock of the process that waits until the radar may be computed again.
+    radar_waiting = StorePath(".local/locks/radar-waiting")
+    # The folder with the status line's texts about conflicts, see
+    # `wc_core.attention.status.conflictmarks`.
+    conflict_marks = StorePath(".local/hot")
+    # The folder with git's objects of uncommitted changes, for the radar.
+    snapshots = StorePath(".local/snapshots")
+    # The folder with the graphs, and with the facts about files.
+    graphs = StorePath(".local/graph")
+    # The lock of the process that computes a graph in the background.
+    graph_lock = StorePath(".local/locks/graph")
+    # The folder of the index, see `wc_core.lookup.index`.
+    index_folder = StorePath(".local/index")
+    # The state of each thread, see `wc_core.lookup.index.overview`.
+    overview = StorePath(".local/index/overview")
+    # The words of each entry, see `wc_core.lookup.index.entries`.
+    entry_index = StorePath(".local/index/entries.db")
+    # The recent decisions, see `wc_core.lookup.index.decisions`.
+    recent_decisions = StorePath(".local/index/decisions")
+    # The folder of empty files that name settled threads whose new entries are not
+    # indexed yet.
+    index_settled = StorePath(".local/index/settled")
+    # The threads with entries that are not in it yet, one topic per line.
+    index_behind = StorePath(".local/index/behind")
+    # The vectors of entries, see `wc_core.reading.meaning.vectorfile`.
+    vectors = StorePath(".local/index/vectors")
+    # The threads whose entries all have a vector, see
+    # `wc_core.reading.meaning.coverage`.
+    vectors_done = StorePath(".local/index/vectors-done")
+    # The lock of changing these two files.
+    vectors_lock = StorePath(".local/locks/vectors")
+    # The lock of the process that makes vectors after a search. Its time is when one
+    # was last started.
+    vectors_making = StorePath(".local/locks/vectors-making")
+    # The lock of changing the index.
+    index_lock = StorePath(".local/locks/index")
+    # The lock of the process that indexes all threads. Its time is when one was last
+    # started.
+    index_making = StorePath(".local/locks/index-making")
+    # The lock of requests to model servers.
+    enrich_lock = StorePath(".local/locks/enrich")
+    # The folder with one file for each thread that was written here and waits for a
+    # model, with the reason if one did not answer.
+    unenriched = StorePath(".local/unenriched")
+    # The facts about files, by blob id; see `wc_core.edits.graph.facts`.
+    graph_facts = StorePath(".local/graph/facts.json")
+    # The folder with what git writes while a radar is computed.
+    merges = StorePath(".local/merges")
+    # The settings that all clones share.
+    config = StorePath("config.toml")
+    # How entries came that did not come with the branch of the threads.
+    harvested = StorePath(HARVESTED)
+    # The repository's guidance for its agents and people.
+    guidance = StorePath(GUIDANCE)
+    # The folder with the repository's guidance for each occasion.
+    guidance_folder = StorePath(GUIDANCE_FOLDER)
 
     def relative(self, path: str) -> str:
         """A path of the store, from its root on, in a tenth of the time of
         `os.path.relpath`, which looks up the current folder."""
         return path.removeprefix(f"{self.root}/")
-
-    @property
-    def threads(self) -> str:
-        """The folder with one folder per thread: the logs."""
-        return f"{self.root}/graph/baseline/threads"
 
     @property
     def pages(self) -> str:
@@ -100,11 +259,6 @@ class Layout(NamedTuple):
         if os.path.isdir(usual) or not has_oldest_pages(self.root):
             return usual
         return self.root
-
-    @property
-    def local(self) -> str:
-        """The folder that is never committed."""
-        return f"{self.root}/.local"
 
     def folder(self, topic: str) -> str:
         """The folder of one thread."""
@@ -153,21 +307,6 @@ class Layout(NamedTuple):
         """The lock of one thread as the older tool makes it: it exists while held."""
         return f"{self.root}/{_older_lock_name(topic)}"
 
-    @property
-    def git_lock(self) -> str:
-        """The lock of settling and of every git operation."""
-        return f"{self.local}/locks/git"
-
-    @property
-    def scratch(self) -> str:
-        """The folder for unfinished files, on the same file system."""
-        return f"{self.local}/scratch"
-
-    @property
-    def unsettled(self) -> str:
-        """The folder with one file per thread that awaits settling."""
-        return f"{self.local}/unsettled"
-
     def authors(self, topic: str) -> str:
         """The git authors of a thread's entries that await settling."""
         return f"{self.local}/authors/{file_name(topic)}"
@@ -177,364 +316,35 @@ class Layout(NamedTuple):
         `wc_core.ledger.threads.written`."""
         return f"{self.local}/written/{file_name(topic)}"
 
-    @property
-    def git_user(self) -> str:
-        """The user that git was last seen to be configured for, as JSON."""
-        return f"{self.local}/git-user.json"
-
-    @property
-    def settling(self) -> str:
-        """The problems of the last settling, as JSON; absent if there are none."""
-        return f"{self.local}/settling.json"
-
-    @property
-    def committing(self) -> str:
-        """Exists while git writes a commit. If it is left behind, that was killed."""
-        return f"{self.local}/committing"
-
-    @property
-    def applied(self) -> str:
-        """The id of the commit whose tree has been applied to the folder."""
-        return f"{self.local}/applied"
-
-    @property
-    def sync_lock(self) -> str:
-        """The lock of an exchange with a remote."""
-        return f"{self.local}/locks/travel"
-
-    @property
-    def carried(self) -> str:
-        """What travels with a branch of the code, see `wc_core.ledger.git.carried`."""
-        return f"{self.local}/carried.json"
-
-    @property
-    def carrying(self) -> str:
-        """A branch of the code is being moved, or was when git was killed."""
-        return f"{self.local}/carrying"
-
-    @property
-    def harvest(self) -> str:
-        """What was examined of agents' branches, see `wc_core.ledger.carry.records`."""
-        return f"{self.local}/harvest.json"
-
-    @property
-    def harvest_lock(self) -> str:
-        """Held while entries are taken from the branches of agents."""
-        return f"{self.local}/locks/harvest"
-
-    @property
-    def sync_state(self) -> str:
-        """The result of the last exchange with a remote, as JSON."""
-        return f"{self.local}/sync.json"
-
     def cursors(self, topic: str) -> str:
         """The folder with the read cursors of one thread, a file per reader."""
         return f"{self.local}/cursors/{file_name(topic)}"
-
-    @property
-    def pins(self) -> str:
-        """The folder with the threads chosen for worktrees, see
-        `wc_core.attention.status.pins`."""
-        return f"{self.local}/use"
-
-    @property
-    def line_stamp(self) -> str:
-        """Shows whether the lines that are kept for the prompt are still valid."""
-        return f"{self.lines}/stamp"
-
-    @property
-    def lines(self) -> str:
-        """The folder with the lines that are kept for the prompt, see
-        `wc_core.attention.status.keptlines`."""
-        return f"{self.local}/line"
-
-    @property
-    def presence(self) -> str:
-        """The folder with the participants' notes, as earlier versions kept them."""
-        return f"{self.local}/presence"
 
     def quarantine(self, topic: str) -> str:
         """The folder for damaged bytes of one thread that repair removed."""
         return f"{self.local}/quarantine/{file_name(topic)}"
 
-    @property
-    def index_page(self) -> str:
-        """The index that ``wc reindex`` writes."""
-        return f"{self.local}/index.md"
-
-    @property
-    def sessions(self) -> str:
-        """The folder with a record of what each agent's session was shown."""
-        return f"{self.local}/sessions"
-
-    @property
-    def waiters(self) -> str:
-        """The sessions that can be woken, see `wc_core.attention.wake.waiters`."""
-        return f"{self.local}/waiters"
-
-    @property
-    def wakes(self) -> str:
-        """The folder with the attempts to wake someone, a file for each ball, see
-        `wc_core.attention.wake.records`."""
-        return f"{self.local}/wakes"
-
-    @property
-    def wake_switch(self) -> str:
-        """Exists while no one must be woken; see `wc_core.attention.wake.waiters`."""
-        return f"{self.waiters}/=off"
-
-    @property
-    def runs(self) -> str:
-        """The folder with what `wc run` started, see
-        `wc_core.attention.runs.records`."""
-        return f"{self.local}/runs"
-
-    @property
-    def runs_lock(self) -> str:
-        """The lock of starting an agent."""
-        return f"{self.local}/locks/runs"
-
-    @property
-    def landings(self) -> str:
-        """The folder with the landings that are being published, a file for each
-        thread, see `wc_cli.edits.landing.publishing`."""
-        return f"{self.local}/landings"
-
-    @property
-    def landing_worktree(self) -> str:
-        """The worktree in which a landing is checked."""
-        return f"{self.local}/landing/check"
-
-    @property
-    def landing_lock(self) -> str:
-        """The lock of landing branches."""
-        return f"{self.local}/locks/landing"
-
-    @property
-    def claims_index(self) -> str:
-        """The claims as last read, see `wc_core.edits.claims.book`."""
-        return f"{self.local}/claims/index.json"
-
     def declined_claims(self, digest: str) -> str:
         """Why a remote accepts no claims, see `wc_cli.ledger.sync.declined`."""
         return f"{self.local}/claims/declined-{digest}"
 
-    @property
-    def held(self) -> str:
-        """The folder with the participants' claims in worktrees."""
-        return f"{self.local}/claims/held"
-
     def held_claims(self, name: str) -> str:
         """A participant's claims in a worktree, see `wc_core.edits.claims.held`."""
         return f"{self.held}/{name}"
-
-    @property
-    def claims_lock(self) -> str:
-        """The lock of changing claims from this clone."""
-        return f"{self.local}/locks/claims"
-
-    @property
-    def guards(self) -> str:
-        """The folder with a file for each client whose guard has run here."""
-        return f"{self.local}/guards"
 
     def guard_trace(self, client: str) -> str:
         """The file of a client; its time is that of the last run. Once it is there,
         ``bin/wc-guard`` writes it."""
         return f"{self.guards}/{client}"
 
-    @property
-    def activity_log(self) -> str:
-        """The notes of participants in all clones, as earlier versions kept them."""
-        return f"{self.local}/activity/log.jsonl"
-
-    @property
-    def activity_clone(self) -> str:
-        """The id of this clone in that log."""
-        return f"{self.local}/activity/clone"
-
-    @property
-    def links(self) -> str:
-        """The folder with a file for each link between threads, see
-        `wc_core.ledger.planning.linkfiles`."""
-        return f"{self.local}/links"
-
-    @property
-    def unlanded(self) -> str:
-        """Which approved threads wait to land, see
-        `wc_core.ledger.planning.unlanded`."""
-        return f"{self.local}/unlanded.json"
-
-    @property
-    def approved_commands(self) -> str:
-        """The commands that may run on this machine: a SHA-256 for each."""
-        return f"{self.local}/approved-commands"
-
-    @property
-    def link_lock(self) -> str:
-        """The lock of changing links between threads."""
-        return f"{self.local}/locks/links"
-
-    @property
-    def notified(self) -> str:
-        """The folder with the notifications sent to people:
-        `wc_cli.bridges.notify.notifying`."""
-        return f"{self.local}/notified"
-
-    @property
-    def notify_lock(self) -> str:
-        """The lock of the process that sends notifications."""
-        return f"{self.local}/locks/notify"
-
-    @property
-    def radar(self) -> str:
-        """Which worktrees change the same files, see `wc_core.edits.radar.kept`."""
-        return f"{self.local}/radar.json"
-
-    @property
-    def radar_lock(self) -> str:
-        """The lock of computing the radar."""
-        return f"{self.local}/locks/radar"
-
-    @property
-    def radar_waiting(self) -> str:
-        """The lock of the process that waits until the radar may be computed again."""
-        return f"{self.local}/locks/radar-waiting"
-
-    @property
-    def conflict_marks(self) -> str:
-        """The folder with the status line's texts about conflicts, see
-        `wc_core.attention.status.conflictmarks`."""
-        return f"{self.local}/hot"
-
     def conflict_mark(self, worktree: str) -> str:
         """The mark of a worktree: git's name for it, or ``=main``."""
         return f"{self.conflict_marks}/{worktree}"
-
-    @property
-    def snapshots(self) -> str:
-        """The folder with git's objects of uncommitted changes, for the radar."""
-        return f"{self.local}/snapshots"
 
     def graph(self, worktree: str) -> str:
         """Which files of a worktree (by git's name) use which, see
         `wc_core.edits.graph.kept`."""
         return f"{self.graphs}/worktrees/{safe_name(worktree)}.json"
-
-    @property
-    def graphs(self) -> str:
-        """The folder with the graphs, and with the facts about files."""
-        return f"{self.local}/graph"
-
-    @property
-    def graph_lock(self) -> str:
-        """The lock of the process that computes a graph in the background."""
-        return f"{self.local}/locks/graph"
-
-    @property
-    def index_folder(self) -> str:
-        """The folder of the index, see `wc_core.lookup.index`."""
-        return f"{self.local}/index"
-
-    @property
-    def overview(self) -> str:
-        """The state of each thread, see `wc_core.lookup.index.overview`."""
-        return f"{self.index_folder}/overview"
-
-    @property
-    def entry_index(self) -> str:
-        """The words of each entry, see `wc_core.lookup.index.entries`."""
-        return f"{self.index_folder}/entries.db"
-
-    @property
-    def recent_decisions(self) -> str:
-        """The recent decisions, see `wc_core.lookup.index.decisions`."""
-        return f"{self.index_folder}/decisions"
-
-    @property
-    def index_settled(self) -> str:
-        """The folder of empty files that name settled threads whose new entries are not
-        indexed yet."""
-        return f"{self.index_folder}/settled"
-
-    @property
-    def index_behind(self) -> str:
-        """The threads with entries that are not in it yet, one topic per line."""
-        return f"{self.index_folder}/behind"
-
-    @property
-    def vectors(self) -> str:
-        """The vectors of entries, see `wc_core.reading.meaning.vectorfile`."""
-        return f"{self.index_folder}/vectors"
-
-    @property
-    def vectors_done(self) -> str:
-        """The threads whose entries all have a vector, see
-        `wc_core.reading.meaning.coverage`."""
-        return f"{self.index_folder}/vectors-done"
-
-    @property
-    def vectors_lock(self) -> str:
-        """The lock of changing these two files."""
-        return f"{self.local}/locks/vectors"
-
-    @property
-    def vectors_making(self) -> str:
-        """The lock of the process that makes vectors after a search. Its time is when
-        one was last started."""
-        return f"{self.local}/locks/vectors-making"
-
-    @property
-    def index_lock(self) -> str:
-        """The lock of changing the index."""
-        return f"{self.local}/locks/index"
-
-    @property
-    def index_making(self) -> str:
-        """The lock of the process that indexes all threads. Its time is when one was
-        last started."""
-        return f"{self.local}/locks/index-making"
-
-    @property
-    def enrich_lock(self) -> str:
-        """The lock of requests to model servers."""
-        return f"{self.local}/locks/enrich"
-
-    @property
-    def unenriched(self) -> str:
-        """The folder with one file for each thread that was written here and waits for
-        a model, with the reason if one did not answer."""
-        return f"{self.local}/unenriched"
-
-    @property
-    def graph_facts(self) -> str:
-        """The facts about files, by blob id; see `wc_core.edits.graph.facts`."""
-        return f"{self.graphs}/facts.json"
-
-    @property
-    def merges(self) -> str:
-        """The folder with what git writes while a radar is computed."""
-        return f"{self.local}/merges"
-
-    @property
-    def config(self) -> str:
-        """The settings that all clones share."""
-        return f"{self.root}/config.toml"
-
-    @property
-    def harvested(self) -> str:
-        """How entries came that did not come with the branch of the threads."""
-        return f"{self.root}/{HARVESTED}"
-
-    @property
-    def guidance(self) -> str:
-        """The repository's guidance for its agents and people."""
-        return f"{self.root}/{GUIDANCE}"
-
-    @property
-    def guidance_folder(self) -> str:
-        """The folder with the repository's guidance for each occasion."""
-        return f"{self.root}/{GUIDANCE_FOLDER}"
 
     def guidance_of(self, occasion: str) -> str:
         """The repository's guidance for an occasion."""
