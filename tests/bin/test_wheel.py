@@ -118,7 +118,7 @@ def check_server(folder: Path, tmp_path: Path) -> None:
     assert len(listed["result"]["tools"]) > 10
     rows = done.stderr.decode().split("\n")
     imported = {row.rpartition("|")[2].strip() for row in rows}
-    assert "wc_observe.front.desk" in imported
+    assert "wc_observe.front.opening" in imported
     assert "fastmcp" not in imported
 
 

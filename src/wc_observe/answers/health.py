@@ -1,4 +1,5 @@
-"""The health of a store: its threads and damage, what is not committed, its remote."""
+"""Health, whoami, and the words that threads and entries use: what the server knows
+about a store before it is asked about threads."""
 
 from __future__ import annotations
 
@@ -7,14 +8,22 @@ import platform
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from wc_core.base.errors import StorageError, WcError
+from wc_core.base.errors import CorruptError, StorageError, WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.text import clean, one_line
 from wc_core.base.values import NamedTuple
 from wc_core.base.version import __version__
-from wc_core.ledger.git import contact, discovery, freshness
+from wc_core.ledger.git import contact, discovery, freshness, repository
 from wc_core.ledger.threads import settings
+from wc_core.ledger.threads.model import (
+    ACTIONS,
+    ENTRY_TYPES,
+    KINDS,
+    ROLES,
+    SEVERITIES,
+    STATUSES,
+)
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.callers.open_store import (
     caller_identity,
@@ -29,7 +38,6 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.git.discovery import Place
     from wc_observe.callers.calls import Call
-
 
 _MANY = 20
 _PROBLEM_WIDTH = 300
@@ -222,3 +230,63 @@ def _change_lines(fields: dict[str, Any]) -> Iterator[str]:
         yield f"not yet committed: {fields['unsettled']}"
     if "sync" in fields:
         yield f"sync: {word(fields['sync']['summary'], 1000)}"
+
+
+def vocabulary_fields() -> dict[str, list[str]]:
+    """Returns the possible values of the thread and entry fields that have a fixed
+    list."""
+    return {
+        "statuses": list(STATUSES),
+        "roles": list(ROLES),
+        "types": list(ENTRY_TYPES),
+        "kinds": list(KINDS),
+        "severities": list(SEVERITIES),
+        "actions": list(ACTIONS),
+    }
+
+
+def vocabulary_text(fields: dict[str, list[str]]) -> str:
+    """Returns one line per field."""
+    return "".join(f"{key}: {', '.join(words)}\n" for key, words in fields.items())
+
+
+def whoami_fields(call: Call) -> dict[str, Any]:
+    """Returns who the caller is, which rule determined it, and where they are.
+
+    Raises InvalidInputError if a configured name is not valid.
+    """
+    identity = caller_identity(call)
+    fields: dict[str, Any] = {
+        "you": identity.author,
+        "agent": identity.name.agent,
+        "seat": identity.name.seat,
+        "tag": identity.name.tag,
+        "source": identity.source,
+        "client": call.client,
+        "folder": store_label(call.folder, call),
+    }
+    try:
+        place = discovery.find(call.folder, call.env)
+        fields |= {"store": store_label(place.root, call), "exists": place.exists}
+    except CorruptError as error:
+        fields |= {"store": None, "problem": without_folders(error_line(error), call)}
+    if call.subject:
+        fields["subject"] = call.subject
+    code = None if call.store_name else repository.find(call.folder)
+    if code is not None and code.working_branch:
+        fields["code_branch"] = code.working_branch
+    return dict(clean_json(fields))
+
+
+def whoami_text(fields: dict[str, Any]) -> str:
+    """Returns who and where in three lines."""
+    store = fields["store"] or one_line(fields["problem"], 1000)
+    missing = "" if fields.get("exists", True) else " (does not exist yet: wc init)"
+    on = f", branch {word(fields['code_branch'])}" if "code_branch" in fields else ""
+    subject = f", as: {word(fields['subject'])}" if "subject" in fields else ""
+    return (
+        f"you: {word(fields['you'], 250)} (by: {fields['source']}, "
+        f"client: {word(fields['client'])}{subject})\n"
+        f"folder: {fields['folder']}{on}\n"
+        f"store: {store}{missing}\n"
+    )

@@ -1,4 +1,4 @@
-"""The list of threads, and the index page."""
+"""The list of threads, the index page, and what a thread waits for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 from wc_core.base.text import clean, defused, one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.summaries.latest import latest_words
-from wc_core.reading.views import index
+from wc_core.reading.views import index, planning
 from wc_core.reading.views.search.query import Matches
 from wc_observe.answers.quoting import (
     block,
@@ -22,6 +22,9 @@ from wc_observe.answers.quoting import (
 from wc_observe.answers.search import searched_json, unreadable_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.reading.views.planning import Chain
     from wc_core.reading.views.rows import Filter, RowPage, ThreadRow
     from wc_observe.callers.open_store import OpenStore
 
@@ -33,6 +36,7 @@ _NAME_WIDTH = 60
 _JSON_TITLE_WIDTH = 200
 _SUMMARY_WIDTH = 140
 _INDEX_CHARACTERS = 40_000
+_WIDE = 200
 
 
 class ListRequest(NamedTuple):
@@ -180,3 +184,32 @@ def index_page(store: OpenStore) -> str:
         f"{visible}\n\ntruncated: {hidden} lines more; "
         "page through them with list_threads\n"
     )
+
+
+def chain(store: OpenStore, topic: str) -> Chain:
+    """Why the caller cannot start a thread yet. Raises NotFoundError."""
+    stored = store.reader.find(topic)
+    return planning.chain_of(store.overview.plan(), stored)
+
+
+def chain_json(store: OpenStore, result: Chain) -> dict[str, Any]:
+    """The reasons, as JSON."""
+    return dict(clean_json({"store": store.label} | result.to_json()))
+
+
+def chain_markdown(result: Chain) -> str:
+    """The reasons, one per line."""
+    if result.is_ready:
+        return f"Nothing: {word(result.name, _WIDE)} is ready.\n"
+    lines = [f"{word(result.name, _WIDE)} is not ready:"]
+    lines += _lines(result, 0)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(result: Chain, depth: int) -> Iterator[str]:
+    for obstacle, behind in result.reasons:
+        ready = ", which is ready" if behind is not None and behind.is_ready else ""
+        name = f"{word(result.name, _WIDE)}: " if depth else ""
+        yield f"{'  ' * depth}- {name}{word(obstacle.text, _WIDE)}{ready}"
+        if behind is not None:
+            yield from _lines(behind, depth + 1)

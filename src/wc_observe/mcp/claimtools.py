@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import claims, conflicts, neighbors, notes
+from wc_observe.answers import claims, conflicts, neighbors
 from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import given_arguments, require_only
@@ -84,10 +84,10 @@ def list_edits(
 
 
 def _notes_result(path: str, whose: Whose, form: Format) -> ToolResult:
-    opened, view = notes.notes_answer(CURRENT.get(), path, whose)
+    opened, view = neighbors.notes_answer(CURRENT.get(), path, whose)
     if form == "markdown":
-        return markdown_result(notes.notes_markdown(view))
-    fields = notes.notes_json(opened, view)
+        return markdown_result(neighbors.notes_markdown(view))
+    fields = neighbors.notes_json(opened, view)
     return json_result(fields)
 
 

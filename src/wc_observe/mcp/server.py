@@ -21,8 +21,8 @@ from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
 from wc_observe.mcp.prompts import add_prompts
 from wc_observe.mcp.resources import RecentThreads, add_resources
+from wc_observe.mcp.stdio import Watching
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
-from wc_observe.mcp.watching import Watching
 from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:

@@ -9,22 +9,28 @@ from pydantic import BeforeValidator, Field
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.times import milliseconds, since_id
+from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import vocabulary
 from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views import updates
 from wc_core.reading.views.rows import Filter
-from wc_core.reading.views.search.answers import threads_about
+from wc_core.reading.views.search.answers import search, threads_about
 from wc_core.reading.views.search.query import Question
-from wc_observe.answers import entries, planning, threads
+from wc_observe.answers import entries, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.entries import EntrySpan
-from wc_observe.answers.health import health_fields, health_text
+from wc_observe.answers.everywhere import search_everywhere, visible_reason
+from wc_observe.answers.health import (
+    health_fields,
+    health_text,
+    vocabulary_fields,
+    vocabulary_text,
+    whoami_fields,
+    whoami_text,
+)
 from wc_observe.answers.threads import ListRequest
-from wc_observe.answers.vocabulary import vocabulary_fields, vocabulary_text
-from wc_observe.answers.whoami import whoami_fields, whoami_text
 from wc_observe.callers.calls import CURRENT
 from wc_observe.callers.open_store import OpenStore, open_store
-from wc_observe.mcp.beyond.searchtool import SearchCall, search_all, search_store
 from wc_observe.mcp.forms import json_result, markdown_result, short_result
 from wc_observe.mcp.refusals import given_arguments, require_only, short_repr
 from wc_observe.mcp.toolspec import ToolSpec
@@ -174,10 +180,10 @@ def _entry_result(
 
 def _chain_result(topic: str, form: Format) -> ToolResult:
     store = _current_store()
-    chain = planning.chain(store, topic)
+    chain = threads.chain(store, topic)
     if form == "markdown":
-        return markdown_result(planning.chain_markdown(chain))
-    fields = planning.chain_json(store, chain)
+        return markdown_result(threads.chain_markdown(chain))
+    fields = threads.chain_json(store, chain)
     return json_result(fields)
 
 
@@ -319,3 +325,46 @@ SPECS: tuple[ToolSpec, ...] = (
         "balls, in review, waiting on others.",
     ),
 )
+
+
+class SearchCall(NamedTuple):
+    """A search: with ``facets``; the answer's ``form``."""
+
+    question: Question
+    facets: bool
+    form: str
+
+
+def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
+    """Returns the answer of one store. Raises InvalidInputError for an empty query."""
+    question = call.question
+    question.search_query()  # raises before anything is read
+    question = question._replace(counting=call.facets)
+    hits = search(store.live.engine(), store.overview, question, store.meaning)
+    hits = hits._replace(by_words=visible_reason(CURRENT.get(), hits.by_words))
+    if call.form == "markdown":
+        return markdown_result(search_answers.hits_markdown(store, question, hits))
+    return json_result(search_answers.hits_json(store, question, hits))
+
+
+def search_all(call: SearchCall) -> ToolResult:
+    """Returns the answer of all stores that the caller may see. Raises
+    InvalidInputError if the server was started for one store only, and for arguments
+    that such a search does not take."""
+    question, current = call.question, CURRENT.get()
+    if not current.is_wide:
+        raise InvalidInputError(
+            'This server has one store, so scope="all" is not available.',
+            "Start another: wc-observe --all-stores, or --graph URL",
+        )
+    if call.facets:
+        raise InvalidInputError(
+            'scope="all" does not take facets.',
+            "Search one store, or leave it out.",
+        )
+
+    hits = search_everywhere(current, question)
+    hits = hits._replace(by_words=visible_reason(current, hits.by_words))
+    if call.form == "markdown":
+        return markdown_result(hits.to_markdown(question.query))
+    return json_result(hits.to_json(question.query))

@@ -21,8 +21,7 @@ from wc_observe.web.frame import error_page, icon_svg, render_page, welcome_page
 from wc_observe.web.guard import FILES, Guard
 from wc_observe.web.inbox import inbox_page
 from wc_observe.web.links import Links
-from wc_observe.web.stores import StoreOpener
-from wc_observe.web.stream import Streams
+from wc_observe.web.stores import StoreOpener, Streams
 from wc_observe.web.thread import page as thread
 
 if TYPE_CHECKING:

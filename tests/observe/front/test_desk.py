@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.observe.front.asking import PLAIN, line
-from wc_observe.front import desk as desks
+from wc_observe.front import opening as desks
 from wc_observe.front.declared import read_declared
-from wc_observe.front.desk import Desk
 from wc_observe.front.firstanswers import REPEATED_ID, FirstAnswers
+from wc_observe.front.opening import Desk
 from wc_observe.mcp.surrogates import RepairedInput, repair_line
 
 if TYPE_CHECKING:

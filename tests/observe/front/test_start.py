@@ -169,7 +169,7 @@ def test_the_stateless_protocol_is_handed_over_as_well(server: Starting) -> None
     errors = server.errors()
     assert "writes:" not in errors
     modules = {*errors.split()}
-    assert "wc_observe.front.desk" in modules
+    assert "wc_observe.front.opening" in modules
     assert modules & HEAVY == set()
 
 

@@ -17,7 +17,7 @@ from wc_core.base.errors import InvalidInputError
 from wc_observe.http import address
 from wc_observe.web import options
 from wc_observe.web.opening import open_in_browser
-from wc_observe.web.stream import MAX_STREAMS
+from wc_observe.web.stores import MAX_STREAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
