@@ -15,14 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.ledger import flushing
-from wc_cli.ledger.branch import (
-    checkouts,
-    commits,
-    firstfiles,
-    git,
-    indexfile,
-    packs,
-)
+from wc_cli.ledger.branch import checkouts, commits, firstfiles, git, packs
 from wc_cli.ledger.branch.process import Process
 from wc_cli.ledger.store import durable, locks
 from wc_core.base import files
@@ -86,7 +79,7 @@ class Calls:
     def install(self) -> None:
         """Stand between this process and the system from now on."""
         for module in (
-            *(durable, flushing, locks, checkouts, firstfiles, indexfile),
+            *(durable, flushing, locks, checkouts, firstfiles),
             *(commits, packs, git, files),
         ):
             vars(module)["os"] = _System(self, module.__name__.rpartition(".")[2])

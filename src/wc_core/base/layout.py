@@ -325,7 +325,7 @@ class Layout(_Root):
         return f"{self.local}/quarantine/{file_name(topic)}"
 
     def declined_claims(self, digest: str) -> str:
-        """Why a remote accepts no claims, see `wc_cli.ledger.sync.declined`."""
+        """Why a remote accepts no claims, see `wc_cli.edits.claims.remote`."""
         return f"{self.local}/claims/declined-{digest}"
 
     def held_claims(self, name: str) -> str:

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.core.meaning.vectors import np
-from wc_core.reading.meaning.localmodel import LocalModel
+from wc_core.reading.meaning.embedding import LocalModel
 
 pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
 
@@ -63,8 +63,8 @@ def test_what_means_the_same_is_nearer() -> None:
 
 def test_neither_the_package_nor_a_network_library_is_imported() -> None:
     program = (
-        "import sys; from wc_core.reading.meaning import localmodel;"
-        "localmodel.LocalModel().vectors(['x']);"
+        "import sys; from wc_core.reading.meaning import embedding;"
+        "embedding.LocalModel().vectors(['x']);"
         "print({'wordllama', 'requests', 'huggingface_hub', 'http.client', 'ssl'}"
         " & {*sys.modules})"
     )

@@ -28,10 +28,7 @@ from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.model import Ball, Base
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.reading.views.excerpts.since import (
-    entries_since,
-    whole_entries_since,
-)
+from wc_core.reading.views.updates import entries_since, whole_entries_since
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,12 +6,13 @@ from wc_cli.agents.install.formats import toml
 from wc_cli.agents.install.formats.jsonc import UnreadableError
 from wc_cli.commands.common import LockOptions
 from wc_cli.commands.repository import personal
-from wc_cli.ledger.store import settingsfile
+from wc_cli.ledger.store import durable, locks
 from wc_cli.run.entries import receipts
 from wc_cli.run.options import argument, command, flag, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base import variables
 from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
+from wc_core.base.files import read_plain
 from wc_core.base.names import near_names
 from wc_core.base.text import one_line
 from wc_core.ledger import settingvalues
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.run.context import Context
+    from wc_core.base.layout import Layout
     from wc_core.ledger.configuration.keys import Key
     from wc_core.ledger.settingvalues import SettingValue
 
@@ -155,7 +157,7 @@ def _change(
     layout = context.writer().reader.layout
     seconds = vocabulary.seconds(options.lock_timeout or "10")
     try:
-        return settingsfile.change(layout, edit, context.identity.author, seconds)
+        return change(layout, edit, context.identity.author, seconds)
     except UnreadableError as error:
         raise CorruptError(
             f"config.toml was not changed: {one_line(str(error))}.",
@@ -257,3 +259,29 @@ def _remark_damage(context: Context, options: ConfigOptions) -> None:
         remark(f"note: {one_line(f'{damage.file}: {damage.message}')}")
     for key in settings.ignored:
         remark(f"note: {one_line(keys.about_unknown(key))}")
+
+
+def change(
+    layout: Layout, edit: Callable[[str], str], holder: str, seconds: float
+) -> bool:
+    """Replace the text of the settings with the result of ``edit``. Returns whether it
+    changed.
+
+    Raises LockTimeoutError, CorruptError if it is not text, StorageError, and what
+    ``edit`` raises; the file is unchanged then.
+    """
+    # Settling holds this lock while it applies others' changes to the same file.
+    with locks.locked(layout.git_lock, holder, seconds, layout.root):
+        try:
+            text = (read_plain(layout.config, layout.root) or b"").decode()
+        except UnicodeDecodeError as error:
+            raise CorruptError(
+                "config.toml cannot be changed: it is not text.", "See: wc doctor"
+            ) from error
+        except OSError as error:
+            durable.raise_storage_error("cannot be read", layout.config, error)
+        edited = edit(text)
+        if edited == text:
+            return False
+        durable.create(layout.config, edited.encode(), layout.root)
+        return True

@@ -16,11 +16,12 @@ clone alone.
 from __future__ import annotations
 
 import math
+import os
 import time
 
 from wc_cli.edits.claims.transactions import LostRaceError
 from wc_cli.ledger.branch.git import Git
-from wc_cli.ledger.sync.declined import Declined
+from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_cli.ledger.sync.wire import Wire
 from wc_cli.ledger.sync.wireerrors import (
     DeclinedError,
@@ -28,6 +29,7 @@ from wc_cli.ledger.sync.wireerrors import (
     UnreachableError,
     WireError,
 )
+from wc_core.base.files import read_plain
 from wc_core.base.lean import hashlib
 from wc_core.edits.claims import refs, rules
 from wc_core.edits.claims.record import FOLDER
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from wc_cli.edits.claims.registry import Registry
+    from wc_core.base.layout import Layout
     from wc_core.edits.claims.record import Claim
     from wc_core.ledger.git.remotes import Remote
 
@@ -46,6 +49,8 @@ _TURN = "refs/wc/turn"
 _COMBINED = "refs/wc/combined/"
 _DIGITS = 16
 _ASKING_SECONDS = 5.0
+_SECONDS = 24 * 3600
+_HINT = "The next wc claim tries again; else after a day."
 
 
 def fetched_folder(remote: Remote) -> str:
@@ -190,3 +195,38 @@ class ClaimsRemote:
             self.declined.raise_again()
         self.push(moves, is_claiming=True)
         return [*lost, *beaten]
+
+
+class Declined:
+    """The remembered error of a remote, in a file below ``.local``."""
+
+    def __init__(self, layout: Layout, path: str) -> None:
+        self.layout = layout
+        self.path = path
+        self.name = os.path.relpath(self.path, layout.local)
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether there was an error in the last day."""
+        try:
+            return abs(time.time() - os.lstat(self.path).st_mtime) < _SECONDS
+        except OSError:
+            return False
+
+    def raise_again(self) -> None:
+        """Raise the DeclinedError of the last day, if there was one."""
+        if self.is_recent:
+            text = read_plain(self.path, self.layout.root) or b""
+            raise DeclinedError(os.fsdecode(text), _HINT)
+
+    def remember(self, error: DeclinedError) -> None:
+        """Remember an error, if the store has been made."""
+        if os.path.isdir(self.layout.local):
+            # Writing the error again does not change its age.
+            self.forget()
+            LocalFiles(self.layout).write(self.name, os.fsencode(str(error)))
+
+    def forget(self) -> None:
+        """Let the next exchange try again."""
+        if os.path.lexists(self.path):
+            LocalFiles(self.layout).remove(self.name)

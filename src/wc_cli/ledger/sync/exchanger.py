@@ -15,7 +15,7 @@ from wc_cli.ledger.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.ledger.merge.joining import Joining
 from wc_cli.ledger.settle import reports, settler
 from wc_cli.ledger.store import lockowners, locks
-from wc_cli.ledger.sync import report, sending
+from wc_cli.ledger.sync import report
 from wc_cli.ledger.sync.exchange import Exchange, pause_seconds
 from wc_cli.ledger.sync.wire import Wire
 from wc_cli.ledger.sync.wireerrors import (
@@ -34,15 +34,18 @@ from wc_core.base.errors import (
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git import repository
+from wc_core.ledger.git import freshness, repository
+from wc_core.ledger.git.freshness import Freshness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Self
 
     from wc_cli.ledger.settle.committer import OnCommit
     from wc_cli.ledger.settle.settler import Settlement
     from wc_cli.ledger.sync.exchange import Waiting
+    from wc_cli.ledger.sync.wire import Push
     from wc_core.ledger.git.remotes import Remote
 
 # When to push: always, because the user requested it; if the remote already has the
@@ -170,7 +173,7 @@ class Exchanger:
     def _settle_and_push(self, git: Git, wire: Wire) -> tuple[Exchange, bool]:
         """Settle, and push without fetching. Returns the result, and whether the remote
         accepted everything."""
-        with sending.FirstPush(git, wire, self.layout) as first_push:
+        with FirstPush(git, wire, self.layout) as first_push:
             settlement = self._settle(on_commit=first_push.begin)
             result = Exchange(self.remote.label).with_settlement(settlement)
             own_tip = commits.tip(wire.repository)
@@ -306,9 +309,9 @@ class Exchanger:
         new_packs = packs.pack_names(checkout) - packs_before if packed else frozenset()
         if not commit and before:
             git.run("update-ref", "-d", tracking)
-            return Fetched("", new_packs, (sending.lost_text(self.remote),))
+            return Fetched("", new_packs, (lost_text(self.remote),))
         if commit and before and commits.ahead_behind(git, before, commit)[0]:
-            return Fetched(commit, new_packs, (sending.rewritten_text(self.remote),))
+            return Fetched(commit, new_packs, (rewritten_text(self.remote),))
         return Fetched(commit, new_packs)
 
     def _check_store(self, git: Git, remote_tip: str) -> None:
@@ -377,3 +380,107 @@ def exchange_error(remote: Remote, error: WireError) -> WcError:
         text = f"{remote.label}: {text}"
     is_remote = isinstance(error, UnreachableError | RefusedError | RejectedError)
     return (OfflineError if is_remote else StorageError)(f"{text}.", error.hint)
+
+
+class Sent(NamedTuple):
+    """The number of sent entries, by thread, and of commits; and notes for the user."""
+
+    went: Mapping[str, int]
+    ahead: int
+    notes: tuple[str, ...] = ()
+
+
+class FirstPush:
+    """The push of an exchange before any fetch, unless the remote's state is unknown
+    because the last exchange failed or left something open. It ends with the block in
+    which it is used, unless it was waited for."""
+
+    def __init__(self, git: Git, wire: Wire, layout: Layout) -> None:
+        self._git = git
+        self._wire = wire
+        self._expected = "" if wire.goes_elsewhere else _expected_tip(layout, wire)
+        self._push: Push | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self._push is not None:
+            self._push.__exit__(*details)
+
+    def begin(self, own_tip: str) -> None:
+        """Start to push a commit that was just made: the rest of settling takes a fifth
+        as long as a push. `result` retries a failure."""
+        with contextlib.suppress(WireError):
+            self._start(own_tip)
+
+    def _start(self, own_tip: str) -> Push | None:
+        if self._push is None and self._expected not in {"", own_tip}:
+            self._push = self._wire.start_push(own_tip)
+        return self._push
+
+    def result(self, own_tip: str) -> Sent | None:
+        """Push ``own_tip``, unless that has begun, and wait for it to end.
+
+        Returns ``None`` if a fetch must come next: there was nothing to send, or the
+        push failed. Raises WireError if the time is over.
+        """
+        try:
+            push = self._start(own_tip)
+            if push is None:
+                return None
+            # During the push: it takes three git processes.
+            sent = _count(self._git, self._expected, own_tip)
+            before = push.result()
+            if push.commit != own_tip:
+                self._wire.push(own_tip)
+        except WireError as error:
+            if (
+                isinstance(error, UnreachableError)
+                and time.monotonic() >= self._git.until
+            ):
+                raise
+            return None
+        if before and self._expected.startswith(before):
+            return sent
+        remote = self._wire.remote
+        return _surprising(self._git, remote, self._expected, before, own_tip)
+
+
+def _count(git: Git, old: str, new: str) -> Sent:
+    """The counts for a push that moves a remote from the commit ``old`` to ``new``."""
+    ahead, _ = commits.ahead_behind(git, new, old)
+    return Sent(compare.count_new(git, old, new), ahead)
+
+
+def _surprising(
+    git: Git, remote: Remote, expected: str, before: str, own_tip: str
+) -> Sent:
+    """The result for a remote whose branch was not at ``expected`` but at ``before``;
+    empty if it had none."""
+    notes: tuple[str, ...] = (lost_text(remote),)
+    if before:
+        name = f"{before}^{{commit}}"
+        before = git.line("rev-parse", "--verify", "--quiet", name)
+        lost, _ = commits.ahead_behind(git, expected, before)
+        notes = (rewritten_text(remote),) if lost else ()
+    return _count(git, before, own_tip)._replace(notes=notes)
+
+
+def _expected_tip(layout: Layout, wire: Wire) -> str:
+    """The commit of the remote's branch after the last exchange; empty if the remote
+    may well have something new, or if that exchange failed."""
+    state = freshness.load(layout) or Freshness()
+    if state.remote == wire.remote.label and (state.behind or state.problem):
+        return ""
+    return repository.resolve(wire.repository, wire.remote.tracking)
+
+
+def lost_text(remote: Remote) -> str:
+    """The note about a remote that had the branch and lost it."""
+    return f"{remote.label} no longer had the branch"
+
+
+def rewritten_text(remote: Remote) -> str:
+    """The note about a remote that lacks commits it had."""
+    return f"the history of {remote.label} was rewritten; everything here is kept"

@@ -7,6 +7,6 @@ Here it is read; the command line writes it, in `wc_cli.bridges.enrich`.
 
 This room knows entries and how threads are read. `servermodel` sends text to a server
 only if a person's preferences name one. NumPy and the tokenizer take long to import. So
-do `scoring`, `localmodel`, `servermodel`, `embedding` and `nearest`: others import them
+do `scoring`, `servermodel`, `embedding` and `nearest`: others import them
 only to search.
 """
