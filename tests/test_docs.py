@@ -20,8 +20,7 @@ from wc_cli.ledger.sync import wireerrors
 from wc_cli.run import table
 from wc_core.base import errors, layout
 from wc_observe.http import options
-from wc_observe.mcp import prompts, resources, server
-from wc_observe.mcp.beyond import tools as widetools
+from wc_observe.mcp import insighttools, prompts, resources, server
 from wc_observe.web import options as weboptions
 
 if TYPE_CHECKING:
@@ -366,7 +365,7 @@ def test_the_page_of_the_server_has_all_that_it_offers() -> None:
     said = {name: [one for one in words.split(", ") if one] for name, words in rows}
     real = {
         spec.name: [*inspect.signature(spec.answer).parameters]
-        for spec in (*server.USUAL_SPECS, *widetools.SPECS)
+        for spec in (*server.USUAL_SPECS, *insighttools.WIDE_SPECS)
     }
     real |= {
         answer.__name__: [one.name for one in arguments]

@@ -1,4 +1,8 @@
-"""The tools that look back: who held a ball when, and figures about a store."""
+"""The tools that look back, at the caller's and other worktrees, and into all stores.
+
+They take no paths: the one about worktrees reads those that git has on record, the
+store, and the cache folder of the user who runs the server.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.threads.model import holder_text
 from wc_core.reading.views import history, stats
+from wc_observe.answers import inbox, worktrees
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
 from wc_observe.callers.calls import CURRENT
 from wc_observe.callers.open_store import open_store
@@ -140,5 +145,57 @@ SPECS: tuple[ToolSpec, ...] = (
         get_stats,
         "The store in figures: threads by status, balls by holder, stale balls "
         "(who to remind), busiest threads, authors, bounces.",
+    ),
+)
+
+
+def list_worktrees(
+    show: Annotated[
+        Literal["worktrees", "loops", "team"],
+        Field(description="loops: of autonomous agents; team: who works on what"),
+    ] = "worktrees",
+    change_id: Annotated[
+        str, Field(description="Only this loop: its change, branch or worktree")
+    ] = "",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_worktrees`."""
+    arguments = given_arguments(list_worktrees, locals())
+    names = ("change_id",) if show == "loops" else ()
+    require_only(arguments, f'list_worktrees with show="{show}"', "show", *names)
+    call = CURRENT.get()
+    if format == "markdown":
+        return markdown_result(worktrees.as_markdown(call, show, change_id))
+    return json_result(worktrees.as_json(call, show, change_id))
+
+
+LOCAL_SPECS: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        list_worktrees,
+        "What happens in each worktree: branch, who has the ball, loop, who is "
+        "working. Loops that wait for a human come first.",
+    ),
+)
+
+
+def list_inbox(
+    limit: Annotated[int, Field(ge=1, le=200)] = 30,
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_inbox`."""
+    call = CURRENT.get()
+    answer = inbox.caller_inbox(call, limit)
+    if format == "markdown":
+        return markdown_result(inbox.inbox_markdown(answer, call.now_ms()))
+    fields = inbox.inbox_json(answer)
+    return json_result(fields)
+
+
+# Only for a server started with --all-stores or --graph.
+WIDE_SPECS: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        list_inbox,
+        "What needs you in all repositories of this machine: questions to you, your "
+        "balls, those offered to you, each with the command that answers it.",
     ),
 )

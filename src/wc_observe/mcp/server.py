@@ -9,14 +9,7 @@ from fastmcp import FastMCP
 from mcp.server.lowlevel.server import NotificationOptions
 
 from wc_core.base.version import __version__
-from wc_observe.mcp import (
-    claimtools,
-    insighttools,
-    instructions,
-    tools,
-    worktreetools,
-)
-from wc_observe.mcp.beyond import tools as widetools
+from wc_observe.mcp import claimtools, insighttools, instructions, tools
 from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
 from wc_observe.mcp.prompts import add_prompts
@@ -39,7 +32,7 @@ USUAL_SPECS: tuple[ToolSpec, ...] = (
     *tools.SPECS,
     *insighttools.SPECS,
     *claimtools.SPECS,
-    *worktreetools.SPECS,
+    *insighttools.LOCAL_SPECS,
 )
 
 
@@ -48,8 +41,8 @@ def all_tools(*, local: bool = True, all_stores: bool = False) -> tuple[Tool, ..
     """Returns every tool, ready to be added to any server; those about worktrees only
     if it is ``local``, and those that look beyond one store only for ``all_stores``.
     They are made once, because that is most of the work of building a server."""
-    specs = (*USUAL_SPECS, *widetools.SPECS) if all_stores else USUAL_SPECS
-    local_specs = worktreetools.SPECS
+    specs = (*USUAL_SPECS, *insighttools.WIDE_SPECS) if all_stores else USUAL_SPECS
+    local_specs = insighttools.LOCAL_SPECS
     return tuple(as_tool(spec) for spec in specs if local or spec not in local_specs)
 
 
