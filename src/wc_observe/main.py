@@ -188,7 +188,7 @@ def serve_web(arguments: list[str]) -> None:
 
 
 def _serve_page(options: WebOptions) -> None:
-    from wc_observe.http import address as httpaddress  # 30 ms, only here
+    from wc_observe.http import address as httpaddress  # 50 ms, only here
 
     address = httpaddress.loopback_address(options.host, options.port)
     # 0.2 s: Starlette and uvicorn, after the address was checked.
@@ -218,7 +218,7 @@ def _exit_now() -> NoReturn:
 def _serve_network(options: HttpOptions) -> None:
     from importlib.util import find_spec  # only for HTTP
 
-    from wc_observe.http import address as httpaddress  # 30 ms, only here
+    from wc_observe.http import address as httpaddress  # 50 ms, only here
 
     address = httpaddress.listening_address(options)
     if find_spec("prometheus_client") is None:
@@ -226,14 +226,12 @@ def _serve_network(options: HttpOptions) -> None:
             "--transport http needs prometheus-client, which is not installed.",
             f"Install it: {extras.adding('http')}",
         )
-    from wc_observe.http import stores as httpstores  # 20 ms, only here
-
     graph = _graph(options.graph)
     context = _server_context(dict(os.environ))
     context = context._replace(all_stores=graph is not None, graph=graph)
-    httpstores.check_stores(options, context)
+    httpaddress.check_stores(options, context)
     # Up to 1 s: FastMCP, Starlette and uvicorn, after address and stores were checked.
-    from wc_observe.http import server as httpserver
+    from wc_observe.http import app as httpserver
 
     _finish_start()
     httpserver.serve(address, options, context)

@@ -20,7 +20,7 @@ from tests.observe.every_call import WriteError, arm
 from wc_observe.callers.calls import ServerContext
 from wc_observe.http import options as httpoptions
 from wc_observe.http.address import listening_address
-from wc_observe.http.server import serve
+from wc_observe.http.app import serve
 
 
 class Permission:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import platform
+import time
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from wc_core.ledger.threads.model import (
     SEVERITIES,
     STATUSES,
 )
+from wc_core.ledger.threads.reader import StoreReader
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.callers.open_store import (
     caller_identity,
@@ -31,13 +33,16 @@ from wc_observe.callers.open_store import (
     store_label,
     without_folders,
 )
-from wc_observe.stores.live.survey import survey
+from wc_observe.stores.live.filestamps import stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_core.ledger.git.discovery import Place
+    from wc_core.ledger.threads.reader import Thread
     from wc_observe.callers.calls import Call
+    from wc_observe.stores.live.filestamps import Stamp
+    from wc_observe.stores.live.reader import LiveReader
 
 _MANY = 20
 _PROBLEM_WIDTH = 300
@@ -290,3 +295,55 @@ def whoami_text(fields: dict[str, Any]) -> str:
         f"folder: {fields['folder']}{on}\n"
         f"store: {store}{missing}\n"
     )
+
+
+class StoreSurvey(NamedTuple):
+    """Threads by status, the damage of each damaged thread, and how many logs have been
+    read in full (damage shows nowhere else)."""
+
+    by_status: dict[str, int]
+    damaged: dict[str, str]
+    examined: int
+
+    @property
+    def total(self) -> int:
+        """The number of threads, including unreadable ones."""
+        return sum(self.by_status.values())
+
+
+def survey(
+    reader: LiveReader, examined_logs: dict[str, tuple[Stamp, str]], seconds: float
+) -> StoreSurvey:
+    """Examines every thread, reading logs in full for up to ``seconds``.
+
+    ``examined_logs`` keeps the result of each log by its stamp for the next call.
+    Raises StorageError or CorruptError only if the threads cannot be listed.
+    """
+    by_status: dict[str, int] = {}
+    damaged: dict[str, str] = {}
+    examined, until = 0, time.monotonic() + seconds
+    for topic in reader.topics():
+        status, problem = "?", None
+        try:
+            snapshot = reader.snapshot(topic)
+            status = one_line(snapshot.state.status, _PROBLEM_WIDTH)
+            stamp = stamp_of(reader.layout.log(topic))
+            old, problem = examined_logs.get(topic, (None, None))
+            if old != stamp:
+                problem = None
+                if time.monotonic() < until:
+                    # Bypass the cache, which has room for only a few threads.
+                    problem = _damage(StoreReader.thread(reader, topic))
+                    examined_logs[topic] = (stamp, problem)
+        except WcError as error:
+            problem = error.message
+        examined += problem is not None
+        if problem:
+            damaged[topic] = problem
+        by_status[status] = by_status.get(status, 0) + 1
+    return StoreSurvey(by_status, damaged, examined)
+
+
+def _damage(thread: Thread) -> str:
+    lost = [damage for damage in thread.damage if damage.lost]
+    return f"{lost[0].place}: {lost[0].message}" if lost else ""

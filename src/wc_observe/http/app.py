@@ -7,8 +7,10 @@ limits, body size.
 
 from __future__ import annotations
 
+import sys
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.server.auth.middleware import RequireAuthMiddleware
@@ -19,13 +21,28 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route, request_response
 
 from wc_core.base.values import NamedTuple
-from wc_observe.http.leaving import Leaving, UnderWay
+from wc_core.base.version import __version__
+from wc_observe.http.address import store_contexts
+from wc_observe.http.auth import exposed, token_verifier
 from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit, SessionLimit
+from wc_observe.http.listening import (
+    Bounds,
+    Leaving,
+    Service,
+    UnderWay,
+    base_url,
+    listen,
+)
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
 from wc_observe.http.pages import healthz, metrics_page, unknown_path
-from wc_observe.http.requests import OwnOrigin, TokenGate, WholeRequest
-from wc_observe.http.stores import store_contexts
-from wc_observe.http.tenants import MetricsGate, StoreGate, load_access
+from wc_observe.http.requests import (
+    MetricsGate,
+    OwnOrigin,
+    StoreGate,
+    TokenGate,
+    WholeRequest,
+    load_access,
+)
 from wc_observe.mcp.server import build_server
 from wc_observe.stores.live.stores import Stores
 
@@ -46,9 +63,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from wc_observe.callers.calls import ServerContext
+    from wc_observe.http.address import Address
     from wc_observe.http.login import Login
     from wc_observe.http.options import HttpOptions
-    from wc_observe.http.tenants import Access
+    from wc_observe.http.requests import Access
 
 
 class Site(NamedTuple):
@@ -294,3 +312,52 @@ def _lifespan(
             yield
 
     return alive
+
+
+def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
+    """Serves until a signal comes.
+
+    Raises InvalidInputError for unusable tokens or keys, StorageError if it cannot
+    listen or a file cannot be read, and OfflineError if the login issuer is
+    unreachable.
+    """
+    login = _login(options, start)
+    verifier = token_verifier(
+        options.auth, login.verifier if login is not None else None
+    )
+    site = build_site(options, start, verifier, login)
+    limits = options.limits
+    service = Service(
+        site.app,
+        site.under_way,
+        Bounds(limits.connections, limits.timeout, limits.grace),
+        lambda host, port: _say(_start_message(site, host, port, options)),
+        options.proxies,
+    )
+    listen(address.host, options.port, service)
+
+
+def _login(options: HttpOptions, start: ServerContext) -> Login | None:
+    if options.auth.login is None:
+        return None
+    from wc_observe.http.login import build_login  # 0.3 s, only for logins
+
+    return build_login(options.auth.login, start.env)
+
+
+def _start_message(site: Site, host: str, port: int, options: HttpOptions) -> str:
+    base = base_url(host, port)
+    lines = [f"wc-observe {__version__}: listening on {base}"]
+    for store, paths in site.paths.items():
+        lines.append(f"  {store}: {' '.join(base + path for path in paths)}")
+    if not ip_address(host.partition("%")[0]).is_loopback:
+        lines.append("  Tokens are not encrypted: put a TLS proxy in front of it.")
+    file = options.auth.token_file if options.auth.tokens else ""
+    if file and (problem := exposed(file)):
+        lines.append(f"  {problem}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

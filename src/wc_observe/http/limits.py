@@ -20,8 +20,8 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from wc_core.base.values import NamedTuple
+from wc_observe.http.listening import caller_of
 from wc_observe.http.pages import error_response
-from wc_observe.http.waiting import caller_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, MutableMapping

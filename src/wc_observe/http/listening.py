@@ -1,12 +1,21 @@
-"""Listens until a signal comes, then shuts down in order."""
+"""Listens until a signal comes, then shuts down in order: ends streams and running
+calls.
+
+A connection that sends nothing, or half a request, costs its caller nothing but takes a
+place from someone else. So each caller has a share of the places. Beyond that, the
+connection that has waited longest is closed: never one of a client that sends its
+request at once, even if it shares an address with the others.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
+from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
 import uvicorn
@@ -15,19 +24,26 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from wc_core.base.errors import StorageError
 from wc_core.base.values import NamedTuple
-from wc_observe.http.waiting import WaitingConnections
+from wc_observe.http.pages import error_response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from types import FrameType
 
-    from starlette.types import ASGIApp
-
-    from wc_observe.http.leaving import UnderWay
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 # This many connections above the limit get an error response; further ones are dropped.
 _REFUSED_POLITELY = 32
+ConnectionT = TypeVar("ConnectionT")
+
+# The waiting connections of one caller may be a quarter of all, those of all callers
+# three quarters.
+_SHARE = 4
+_LOOPBACK = "loopback"
+# A machine usually has a whole IPv6 network of this size.
+_IPV6_NETWORK = 64
+_IPV6_BITS = 128
 
 
 class ClosedStreamFilter(logging.Filter):
@@ -250,3 +266,128 @@ class Connection(H11Protocol):
         self.connections.discard(self)
         # close() would wait for the reader to take the remaining data.
         self.transport.abort()
+
+
+class WaitingConnections(Generic[ConnectionT]):
+    """The connections that are waiting for a request, the oldest of each caller first.
+
+    ``exempt`` are addresses of proxies with many callers behind them: their share is
+    that of all callers.
+    """
+
+    def __init__(self, limit: int, exempt: Collection[str] = ()) -> None:
+        self._each = max(1, limit // _SHARE)
+        self._all = max(1, limit - limit // _SHARE)
+        self._exempt = frozenset(map(caller_of, exempt))
+        self._waiting: dict[str, OrderedDict[ConnectionT, None]] = {}
+        self._count = 0
+
+    def begin(self, connection: ConnectionT, address: str) -> ConnectionT | None:
+        """Adds a waiting connection. Returns a connection to close if there are too
+        many."""
+        caller = caller_of(address)
+        own = self._waiting.setdefault(caller, OrderedDict())
+        self._count += connection not in own
+        own[connection] = None
+        if len(own) <= self._each or caller in self._exempt:
+            if self._count <= self._all:
+                return None
+            own = max(self._waiting.values(), key=len)
+        return next(iter(own))
+
+    def end(self, connection: ConnectionT, address: str) -> None:
+        """Removes a connection that was closed or whose request has arrived."""
+        caller = caller_of(address)
+        own = self._waiting.get(caller)
+        if own is None or connection not in own:
+            return
+        del own[connection]
+        self._count -= 1
+        if not own:
+            del self._waiting[caller]
+
+
+def caller_of(address: str) -> str:
+    """Returns who an address belongs to: this machine for all loopback addresses, the
+    network for an IPv6 address."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if parsed.version == 6 and parsed.ipv4_mapped is not None:  # noqa: PLR2004
+        parsed = parsed.ipv4_mapped
+    if parsed.is_loopback:
+        return _LOOPBACK
+    if parsed.version == 6:  # noqa: PLR2004
+        return f"{int(parsed) >> (_IPV6_BITS - _IPV6_NETWORK):x}"
+    return str(parsed)
+
+
+class UnderWay:
+    """The requests being answered: streams that wait for changes, and calls."""
+
+    def __init__(self) -> None:
+        self.streams: set[anyio.CancelScope] = set()
+        self.calls: set[anyio.CancelScope] = set()
+        self.left = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of requests of each kind."""
+        return {"stream": len(self.streams), "call": len(self.calls)}
+
+    async def leave(self, grace: float) -> None:
+        """Ends streams at once and calls after ``grace`` seconds."""
+        self.left = True
+        for request in [*self.streams]:
+            request.cancel()
+        await anyio.sleep(grace)
+        for request in [*self.calls]:
+            request.cancel()
+
+
+class Leaving:
+    """Middleware that ends requests when the server stops, so that a client sees a
+    proper end of its stream."""
+
+    def __init__(self, app: ASGIApp, under_way: UnderWay) -> None:
+        self._app = app
+        self._under_way = under_way
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, and cancels it when the server stops."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sent: list[Message] = []
+
+        async def noted(message: Message) -> None:
+            sent[:] = [message]
+            await send(message)
+
+        now = self._under_way
+        held = now.streams if _is_stream(scope) else now.calls
+        with anyio.CancelScope() as cancelled:
+            held.add(cancelled)
+            try:
+                if not now.left:
+                    await self._app(scope, receive, noted)
+            finally:
+                held.discard(cancelled)
+        # The libraries' streams swallow the cancellation and leave the response open.
+        if not sent:
+            refusal = error_response(
+                503, "LEAVING", "The server is stopping.", "Try again."
+            )
+            await refusal(scope, receive, send)
+        elif sent[0]["type"] == "http.response.start" or sent[0].get("more_body"):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _is_stream(scope: Scope) -> bool:
+    """Returns whether a request only waits for changes: the GET of the older
+    protocol."""
+    headers = dict(scope["headers"])
+    return scope["method"] == "GET" and b"text/event-stream" in headers.get(
+        b"accept", b""
+    )

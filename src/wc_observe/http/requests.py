@@ -1,20 +1,33 @@
-"""Checks that a request must pass before a library gets it."""
+"""Checks that a request must pass before a library gets it.
+
+The file of ``--access`` says which stores each caller may see. It is TOML:
+``[http.stores]`` has a list of callers for each store: a name as `whoami` shows it,
+``group:NAME``, or ``*`` for all callers. ``[http.groups]`` has the names in a group; a
+token may add groups. No one may see a store that is missing from the file. A store that
+a caller may not see does not exist for them: its addresses answer like those of a store
+that is not served.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fastmcp.server.auth.middleware import RequireAuthMiddleware
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from pydantic import AnyHttpUrl
+from starlette.requests import Request
 
-from wc_observe.http.pages import error_response
+from wc_core.base.errors import InvalidInputError, StorageError
+from wc_core.base.values import NamedTuple
+from wc_observe.http.pages import error_response, unknown_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Mapping
 
-    from fastmcp.server.auth import AuthProvider
+    from fastmcp.server.auth import AccessToken, AuthProvider
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from wc_observe.http.login import Login
@@ -23,6 +36,9 @@ if TYPE_CHECKING:
 # clients discover a login, and log in.
 _OPEN = "/healthz"
 _DISCOVERY = "/.well-known/"
+EVERYONE, _GROUP = "*", "group:"
+_STORES, _GROUPS, _METRICS = "stores", "groups", "metrics"
+_MAX_BYTES = 1_000_000
 
 
 class OwnOrigin:
@@ -139,3 +155,136 @@ class WholeRequest:
             return arrived.pop(0) if arrived else await receive()
 
         await self._app(scope, replay, send)
+
+
+class Access(NamedTuple):
+    """Who may see which store: the callers of each, the names in each group, and who
+    may see the metrics, which name all stores. ``claim`` is the token claim with its
+    holder's groups."""
+
+    stores: Mapping[str, frozenset[str]]
+    groups: Mapping[str, frozenset[str]]
+    metrics: frozenset[str]
+    claim: str = "groups"
+
+    def allows(self, store: str, token: AccessToken | None) -> bool:
+        """Returns whether a token's holder may see a store."""
+        return self._is_in(self.stores.get(store, frozenset()), token)
+
+    def allows_metrics(self, token: AccessToken | None) -> bool:
+        """Returns whether a token's holder may see the metrics."""
+        return self._is_in(self.metrics, token)
+
+    def _is_in(self, callers: frozenset[str], token: AccessToken | None) -> bool:
+        if token is None:
+            return False
+        if EVERYONE in callers:
+            return True
+        name = token.subject or ""
+        if name and not name.startswith(_GROUP) and name in callers:
+            return True
+        return any(f"{_GROUP}{group}" in callers for group in self._groups_of(token))
+
+    def _groups_of(self, token: AccessToken) -> Iterable[str]:
+        yield from token_groups(token, self.claim)
+        for group, names in self.groups.items():
+            if token.subject and token.subject in names:
+                yield group
+
+
+def token_groups(token: AccessToken, claim: str) -> list[str]:
+    """Returns the groups that a token names: a list, or words separated by blanks."""
+    value = token.claims.get(claim)
+    if isinstance(value, str):
+        return value.split()
+    items = value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, str)]
+
+
+def load_access(path: str, names: Iterable[str], claim: str) -> Access:
+    """Returns a file's rules for the stores with these ``names``.
+
+    Raises StorageError if it cannot be read, and InvalidInputError if it has another
+    format or names a store that is not served.
+    """
+    try:
+        with open(path, "rb") as file:
+            fields = tomllib.loads(file.read(_MAX_BYTES).decode())
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise InvalidInputError(f"{path} is not TOML: {error}.") from error
+    table = fields.get("http")
+    if not isinstance(table, dict) or table.keys() - {_STORES, _GROUPS, _METRICS}:
+        raise _unusable(path, "it has [http.stores], [http.groups] and http.metrics")
+    stores = _lists(path, _STORES, table.get(_STORES))
+    groups = _lists(path, _GROUPS, table.get(_GROUPS, {}))
+    if unknown := sorted(stores.keys() - set(names)):
+        raise _unusable(path, f"no --store is called {unknown[0]}")
+    metrics = _lists(path, _METRICS, {_METRICS: table.get(_METRICS, [])})
+    return Access(stores, groups, metrics[_METRICS], claim)
+
+
+def _lists(path: str, name: str, value: Any) -> dict[str, frozenset[str]]:
+    """The table of lists of names called ``name``. Raises InvalidInputError."""
+    if not isinstance(value, dict):
+        raise _unusable(path, f"[http.{name}] is missing, or not a table")
+    for key, items in value.items():
+        if not isinstance(items, list) or not all(
+            isinstance(item, str) and item.strip() for item in items
+        ):
+            raise _unusable(path, f"{key} in http.{name} is not a list of names")
+    return {key: frozenset(items) for key, items in value.items()}
+
+
+def _unusable(path: str, reason: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{path} does not say who may see which store: {reason}.",
+        'Such as: [http.stores] and below it: team = ["alex", "group:backend"]',
+    )
+
+
+def caller_token(scope: Scope) -> AccessToken | None:
+    """Returns the token of an authenticated request; ``None`` without one."""
+    user = scope.get("user")
+    if not isinstance(user, AuthenticatedUser):
+        return None
+    token: AccessToken = user.access_token  # type: ignore[assignment]
+    return token
+
+
+class StoreGate:
+    """Answers for a store that the caller may not see as for one that is not served. It
+    precedes everything else at the store's addresses."""
+
+    def __init__(self, app: ASGIApp, store: str, access: Access) -> None:
+        self._app = app
+        self._store = store
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on if its caller may see the store."""
+        if scope["type"] != "http" or self._access.allows(
+            self._store, caller_token(scope)
+        ):
+            await self._app(scope, receive, send)
+            return
+        response = await unknown_path(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+class MetricsGate:
+    """Answers for the metrics as for an address that is not served, unless the caller
+    may see them: they name every store."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on if its caller may see the metrics."""
+        if self._access.allows_metrics(caller_token(scope)):
+            await self._app(scope, receive, send)
+            return
+        response = await unknown_path(Request(scope, receive))
+        await response(scope, receive, send)

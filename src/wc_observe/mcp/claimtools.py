@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import claims, conflicts, neighbors
+from wc_observe.answers import claims, neighbors
 from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import given_arguments, require_only
@@ -92,10 +92,10 @@ def _notes_result(path: str, whose: Whose, form: Format) -> ToolResult:
 
 
 def _conflicts_result(worktree: str, form: Format) -> ToolResult:
-    view = conflicts.radar_view(CURRENT.get())
+    view = neighbors.radar_view(CURRENT.get())
     if form == "markdown":
-        return markdown_result(conflicts.conflicts_markdown(view, worktree))
-    fields = conflicts.conflicts_json(view, worktree)
+        return markdown_result(neighbors.conflicts_markdown(view, worktree))
+    fields = neighbors.conflicts_json(view, worktree)
     return json_result(fields)
 
 

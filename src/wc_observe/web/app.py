@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.values import NamedTuple
-from wc_observe.http.leaving import Leaving, UnderWay
+from wc_observe.http.listening import Leaving, UnderWay
 from wc_observe.web import edits, search, threadlist
 from wc_observe.web.board import page as board
 from wc_observe.web.frame import error_page, icon_svg, render_page, welcome_page

@@ -12,7 +12,7 @@ from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views.rows import Filter, recency
 from wc_core.reading.views.search.answers import threads_about
 from wc_core.reading.views.search.query import Matches
-from wc_observe.web.board.columns import rows_with_words
+from wc_observe.web.board.page import rows_with_words
 from wc_observe.web.forms import chosen_status, field, filter_form, status_choice
 from wc_observe.web.html import NOTHING, Html, code_text, element, joined
 from wc_observe.web.page import (

@@ -23,8 +23,11 @@ import pytest
 from tests.observe.serving import HEADERS, HELLO, Served, bearer, serving
 from tests.observe.stores import Store, only_text
 from wc_observe.http.limits import MAX_BODY, Buckets
-from wc_observe.http.listening import leave_out_closed_streams
-from wc_observe.http.waiting import WaitingConnections, caller_of
+from wc_observe.http.listening import (
+    WaitingConnections,
+    caller_of,
+    leave_out_closed_streams,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

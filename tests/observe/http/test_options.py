@@ -14,9 +14,9 @@ from wc_core.base.errors import InvalidInputError, StorageError, WcError
 from wc_observe.callers.calls import ServerContext
 from wc_observe.http import options as httpoptions
 from wc_observe.http.address import Address, listening_address
+from wc_observe.http.app import serve
 from wc_observe.http.auth import exposed, token_verifier
 from wc_observe.http.callers import Auth, GitHub
-from wc_observe.http.server import serve
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.meaning import models
 from wc_core.reading.meaning.vectorfile import HEADER_BYTES, Header
-from wc_observe.http.tenants import Access, load_access, token_groups
+from wc_observe.http.requests import Access, load_access, token_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

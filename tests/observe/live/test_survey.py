@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wc_observe.answers.health import survey
 from wc_observe.stores.live.reader import LiveReader
-from wc_observe.stores.live.survey import survey
 
 if TYPE_CHECKING:
     from tests.observe.stores import Store

@@ -14,8 +14,7 @@ from tests.observe.web.pages import elements, words
 from wc_core.base.text import clean
 from wc_observe.web.html import Html, code_text, element, joined, text
 from wc_observe.web.thread import markdown
-from wc_observe.web.thread.highlight import highlighted
-from wc_observe.web.thread.markdown import LONGEST, rendered
+from wc_observe.web.thread.markdown import LONGEST, highlighted, rendered
 
 # What markdown is made into, and the attributes that may be there.
 KNOWN = {

@@ -11,7 +11,7 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
 from wc_core.reading.views import agentgroups
-from wc_observe.web.board.columns import columns, rows_with_words
+from wc_core.reading.views.rows import has_words
 from wc_observe.web.board.facts import board_facts, link_words
 from wc_observe.web.forms import filter_form, search_field
 from wc_observe.web.frame import first_steps
@@ -27,11 +27,11 @@ from wc_observe.web.page import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from wc_core.base.names import Directory
     from wc_core.reading.views.rows import ThreadRow
     from wc_observe.callers.open_store import OpenStore
-    from wc_observe.web.board.columns import HolderColumn
     from wc_observe.web.board.facts import BoardFacts
     from wc_observe.web.page import PageContext
 
@@ -274,3 +274,44 @@ def _listed(places: list[str], word: str, style: str) -> Iterator[Html]:
         further = f" +{len(places) - 1}" if len(places) > 1 else ""
         words = f"{word} {places[0]}{further}"
         yield element("span", words, class_=style, title="; ".join(places))
+
+
+class HolderColumn(NamedTuple):
+    """The open threads of one agent or person, in any seat and with any tag (``None``:
+    the ball is free), latest move first.
+
+    ``mine`` marks the viewer's column, with every ball they may play; ``waiting`` the
+    column of threads that wait for another one; ``damaged`` that of unreadable threads.
+    """
+
+    holder: str | None
+    rows: list[ThreadRow]
+    mine: bool = False
+    waiting: bool = False
+    damaged: bool = False
+
+
+def columns(rows: Iterable[ThreadRow], directory: Directory) -> list[HolderColumn]:
+    """Returns the open threads by agent, in the order of `agentgroups`: mine first.
+
+    Within a column, and among the other columns, the latest move comes first.
+    """
+    return [
+        HolderColumn(
+            group.agent or None,
+            group.rows,
+            mine=group.kind == agentgroups.MINE,
+            waiting=group.kind == agentgroups.WAITING,
+            damaged=group.kind == agentgroups.DAMAGED,
+        )
+        for group in agentgroups.agent_groups(rows, directory)
+        if group.kind != agentgroups.CLOSED_THREADS
+    ]
+
+
+def rows_with_words(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
+    """Returns the rows with every word in their topic, title or holder, and every
+    ``+tag`` among their tags."""
+    if not words.strip():
+        return rows
+    return [row for row in rows if has_words(row, words)]

@@ -21,7 +21,7 @@ from wc_observe.web.page import (
     status_mark,
 )
 from wc_observe.web.thread import markdown
-from wc_observe.web.thread.highlight import highlighted, language_at
+from wc_observe.web.thread.markdown import highlighted, language_at
 
 if TYPE_CHECKING:
     from wc_core.ledger.threads.model import Entry

@@ -3,6 +3,10 @@
 Raw HTML is shown as text. An image becomes a link, so that reading a thread never loads
 anything from elsewhere. Links may be http, https or mailto; any other link is shown as
 text.
+
+Pygments colours code: classes only, no styles. Lexers are regular expressions, and
+entries are untrusted. So only common languages are coloured, and only up to a length
+that cannot keep the server busy.
 """
 
 from __future__ import annotations
@@ -13,17 +17,32 @@ from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from pygments.lexers.c_cpp import CLexer, CppLexer
+from pygments.lexers.configs import DockerLexer, IniLexer, TOMLLexer
+from pygments.lexers.css import CssLexer
+from pygments.lexers.data import JsonLexer, YamlLexer
+from pygments.lexers.diff import DiffLexer
+from pygments.lexers.go import GoLexer
+from pygments.lexers.html import HtmlLexer
+from pygments.lexers.javascript import JavascriptLexer, TypeScriptLexer
+from pygments.lexers.jvm import JavaLexer
+from pygments.lexers.python import PythonConsoleLexer, PythonLexer
+from pygments.lexers.ruby import RubyLexer
+from pygments.lexers.rust import RustLexer
+from pygments.lexers.shell import BashLexer, BashSessionLexer
+from pygments.lexers.sql import SqlLexer
+from pygments.token import STANDARD_TYPES
 
 from wc_core.base.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.base.text import clean, one_line
-from wc_observe.web.html import Html, code_text, element, text
-from wc_observe.web.thread.highlight import highlighted
+from wc_observe.web.html import Html, code_text, element, joined, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
+    from pygments.lexer import Lexer
 
 # Characters. Longer bodies are shown as plain text, which costs nothing.
 LONGEST = 50_000
@@ -34,6 +53,19 @@ _BARE = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}*_]")
 # Headings in a body come below those of the page and of the entry.
 _TOP = 3
 _LEAST = 6
+# The most characters in a block, and in one line of it.
+_MOST, _LINE = 8_000, 400
+_LEXERS: dict[str, type[Lexer]] = {
+    alias: lexer
+    for lexer in (
+        *(BashLexer, BashSessionLexer, CLexer, CppLexer, CssLexer, DiffLexer),
+        *(DockerLexer, GoLexer, HtmlLexer, IniLexer, JavaLexer, JavascriptLexer),
+        *(JsonLexer, PythonConsoleLexer, PythonLexer, RubyLexer, RustLexer, SqlLexer),
+        *(TOMLLexer, TypeScriptLexer, YamlLexer),
+    )
+    for alias in lexer.aliases
+}
+_PLAIN = frozenset({"", "p", "w", "err", "g"})
 
 
 class _Renderer(RendererHTML):
@@ -187,3 +219,25 @@ def rendered(body: str) -> Html:
         if is_whole(tokens, words):
             return Html(_PARSER.renderer.render(tokens, _PARSER.options, env))
     return element("pre", words, tabindex=0, class_="plain")
+
+
+def highlighted(code: str, language: str) -> Html:
+    """Returns code with its tokens in classes; as plain text if the language is unknown
+    or there is too much code."""
+    lexer = _LEXERS.get(language.strip().casefold())
+    if lexer is None or len(code) > _MOST or max(map(len, code.split("\n"))) > _LINE:
+        return text(code)
+    tokens = lexer(stripnl=False, ensurenl=False).get_tokens(code)
+    return joined(
+        _coloured(STANDARD_TYPES.get(kind, ""), word) for kind, word in tokens
+    )
+
+
+def language_at(path: str) -> str:
+    """Returns a file's language, by the file's name; empty if it is unknown."""
+    ending = path.rpartition(".")[2].casefold()
+    return {"yml": "yaml", "h": "c"}.get(ending, ending if ending in _LEXERS else "")
+
+
+def _coloured(kind: str, word: str) -> Html:
+    return text(word) if kind in _PLAIN else element("span", word, class_=f"c-{kind}")
