@@ -107,12 +107,12 @@ def build_site(
 def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:
     """Returns the routes of one store's pages."""
     return [
-        Route(base + "/", pages.page(_board)),
-        Route(base + "/threads", pages.page(_threads)),
-        Route(base + "/threads/{topic}", pages.page(_thread)),
-        Route(base + "/threads/{topic}/{idx}", pages.page(_entry)),
-        Route(base + "/search", pages.page(_search)),
-        Route(base + "/edits", pages.page(_edits)),
+        Route(base + "/", pages.page(board.board_page)),
+        Route(base + "/threads", pages.page(threadlist.threads_page)),
+        Route(base + "/threads/{topic}", pages.page(thread.thread_page)),
+        Route(base + "/threads/{topic}/{idx}", pages.page(thread.entry_page)),
+        Route(base + "/search", pages.page(search.search_page)),
+        Route(base + "/edits", pages.page(edits.edits_page)),
         Route(base + "/plan{rest:path}", pages.page(_plan)),
         Route(base + "/icon.svg", pages.icon),
         Route(base + "/events", streams.answer),
@@ -159,7 +159,8 @@ class Pages:
         store, key = None, _key(request)
         with suppress(WcError):
             store = self._opener.open(key)
-        return _svg_response(icon_svg(self._opener.page_context(store).repository))
+        picture = icon_svg(self._opener.page_context(store).repository)
+        return Response(picture, media_type=_KINDS["svg"], headers=_PICTURE)
 
     def _error(self, error: WcError, store: OpenStore | None, key: str = "") -> WebPage:
         context = self._opener.page_context(store, key)
@@ -178,10 +179,6 @@ def _key(request: Request) -> str:
     return str(request.path_params.get("store", ""))
 
 
-def _svg_response(picture: str) -> Response:
-    return Response(picture, media_type=_KINDS["svg"], headers=_PICTURE)
-
-
 # The SVG is a separate document and has inline styles.
 _PICTURE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
@@ -197,36 +194,6 @@ def _query(request: Request) -> dict[str, str]:
     """Returns the parameters of path and query; the last value of a repeated one."""
     path = {name: text for name, text in request.path_params.items() if name != "store"}
     return {**dict(request.query_params), **path}
-
-
-def _board(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
-    return board.board_page(store, context, query)
-
-
-def _threads(
-    store: OpenStore, context: PageContext, query: Mapping[str, str]
-) -> WebPage:
-    return threadlist.threads_page(store, context, query)
-
-
-def _thread(
-    store: OpenStore, context: PageContext, query: Mapping[str, str]
-) -> WebPage:
-    return thread.thread_page(store, context, query["topic"], query)
-
-
-def _entry(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:
-    return thread.entry_page(store, context, query["topic"], query)
-
-
-def _search(
-    store: OpenStore, context: PageContext, query: Mapping[str, str]
-) -> WebPage:
-    return search.search_page(store, context, query)
-
-
-def _edits(store: OpenStore, context: PageContext, _: Mapping[str, str]) -> WebPage:
-    return edits.edits_page(store, context)
 
 
 def _plan(

@@ -19,7 +19,7 @@ from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, moment, person
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wc_core.base.names import Directory
     from wc_core.edits.claims.record import Claim
@@ -35,7 +35,7 @@ _NUMBERS = (("Since", "number"), ("Ends", "number"))
 _RADAR = element("code", "wc radar", data_copy=True)
 
 
-def edits_page(store: OpenStore, context: PageContext) -> WebPage:
+def edits_page(store: OpenStore, context: PageContext, _: Mapping[str, str]) -> WebPage:
     """Returns the page."""
     radar = kept.load(Layout(store.place.root))
     main = joined(

@@ -46,7 +46,7 @@ _REFS = 12
 
 
 def thread_page(
-    store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
     """Returns the page of a thread: its latest entries, or those from a given number
     on.
@@ -54,7 +54,7 @@ def thread_page(
     Raises NotFoundError for a thread that does not exist.
     """
     kind = vocabulary.kind(query.get("kind", ""))
-    part = _part(store, topic, kind, query.get("from", ""))
+    part = _part(store, query["topic"], kind, query.get("from", ""))
     state = part.thread.state
     cursor = store.reader.cursor(state.topic, store.viewer.key)
     new = frozenset(entry_views.new_ids(part.thread, store.viewer, cursor))
@@ -266,13 +266,13 @@ def _later(part: EntryPage, topic: str, context: PageContext, kind: str) -> Html
 
 
 def entry_page(
-    store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
     """Returns the page of one entry; a very long entry takes several pages.
 
     Raises NotFoundError if there is no such entry.
     """
-    offset = _number(query.get("offset", ""), 0)
+    topic, offset = query["topic"], _number(query.get("offset", ""), 0)
     number = str(_number(query["idx"], 0))
     thread, shown = entries.find_entry(store, topic, number, offset)
     state, idx = thread.state, shown.numbered.idx
