@@ -36,9 +36,8 @@ from wc_observe.http.listening import (
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
 from wc_observe.http.pages import healthz, metrics_page, unknown_path
 from wc_observe.http.requests import (
-    MetricsGate,
+    Gate,
     OwnOrigin,
-    StoreGate,
     TokenGate,
     WholeRequest,
     load_access,
@@ -167,7 +166,7 @@ def _mounted(shared: _Shared, apps: Mapping[str, StarletteWithLifespan]) -> list
     return [
         Mount(
             path.removesuffix(options.path),
-            app if access is None else StoreGate(app, name, access),
+            app if access is None else Gate(app, partial(access.allows, name)),
         )
         for name, app in apps.items()
         for path in _paths(options, name)
@@ -200,9 +199,10 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
     if auth := shared.auth:
         authentication = auth.get_middleware()
         numbers = RequireAuthMiddleware(request_response(numbers), auth.required_scopes)
-    gate = [Middleware(MetricsGate, access=shared.access)] if shared.access else []
+    access = shared.access
+    gate = [Middleware(Gate, allows=access.allows_metrics)] if access else []
     around = [guard, *authentication, *gate, shared.fair()]
-    health = healthz(stores, is_brief=shared.access is not None)
+    health = healthz(stores, is_brief=access is not None)
     return [
         Route("/healthz", health, middleware=[guard, shared.fair()]),
         Route("/metrics", numbers, methods=["GET"], middleware=around),
@@ -266,7 +266,7 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
 
 def _answer_unknown_paths(app: Starlette) -> None:
     app.router.redirect_slashes = False
-    app.router.default = request_response(unknown_path)
+    app.router.default = unknown_path
 
 
 def _session_manager(app: StarletteWithLifespan) -> StreamableHTTPSessionManager | None:

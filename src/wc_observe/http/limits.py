@@ -162,9 +162,6 @@ class CallerLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, unless its caller or holder exceeds a limit."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         limited = self._limited(scope)
         for key, limit in limited.items():
             if seconds := await self._refusal(key, limit):
@@ -243,9 +240,7 @@ class SessionLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, unless it would open one session too many."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-        elif session := _session_id(scope):
+        if session := _session_id(scope):
             with self._used(session):
                 await self._app(scope, receive, send)
         elif _is_stateless(scope):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wc_core.base.values import NamedTuple
@@ -168,30 +169,20 @@ class CallCounter(Middleware):
         with self._timed("resource"):
             return await call_next(context)
 
-    def _timed(self, operation: str) -> _Timed:
-        return _Timed(self._metrics, self._store, operation)
-
-
-class _Timed:
-    """Times one call. Its outcome is added to the list, or is the error raised."""
-
-    def __init__(self, metrics: Metrics, store: str, operation: str) -> None:
-        self._metrics = metrics
-        self._store = store
-        self._operation = operation
-        self._outcome: list[str] = []
-
-    def __enter__(self) -> list[str]:
-        self._began = time.perf_counter()
-        return self._outcome
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        outcome = self._outcome[0] if self._outcome else "ok"
-        if kind is not None:
-            outcome = _code(getattr(error, "data", None))
-        self._metrics.calls.labels(self._store, self._operation, outcome).inc()
-        seconds = time.perf_counter() - self._began
-        self._metrics.seconds.labels(self._operation).observe(seconds)
+    @contextmanager
+    def _timed(self, operation: str) -> Iterator[list[str]]:
+        """Times one call. Its outcome is added to the list, or is the error raised."""
+        began, outcome = time.perf_counter(), list[str]()
+        try:
+            yield outcome
+        except BaseException as error:
+            outcome[:] = [_code(getattr(error, "data", None))]
+            raise
+        finally:
+            seconds = time.perf_counter() - began
+            word = outcome[0] if outcome else "ok"
+            self._metrics.calls.labels(self._store, operation, word).inc()
+            self._metrics.seconds.labels(operation).observe(seconds)
 
 
 def _code(fields: object) -> str:

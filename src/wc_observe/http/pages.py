@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from wc_observe.callers.calls import ServerContext
     from wc_observe.http.metrics import Metrics
@@ -35,15 +35,16 @@ def error_response(
     return JSONResponse(body, status_code=status, headers=headers)
 
 
-async def unknown_path(_: Request) -> Response:
+async def unknown_path(scope: Scope, receive: Receive, send: Send) -> None:
     """Answers for a path or store that is not served. It does not name those that are,
     because the caller has not authenticated."""
-    error = {
-        "code": "NOT_FOUND",
-        "message": "Nothing is served at this address.",
-        "hint": "Ask the people who run this server for the address of your store.",
-    }
-    return JSONResponse({"error": error}, status_code=404)
+    answer = error_response(
+        404,
+        "NOT_FOUND",
+        "Nothing is served at this address.",
+        "Ask the people who run this server for the address of your store.",
+    )
+    await answer(scope, receive, send)
 
 
 def healthz(

@@ -18,14 +18,13 @@ from urllib.parse import urlsplit
 from fastmcp.server.auth.middleware import RequireAuthMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from pydantic import AnyHttpUrl
-from starlette.requests import Request
 
 from wc_core.base.errors import InvalidInputError, StorageError
 from wc_core.base.values import NamedTuple
 from wc_observe.http.pages import error_response, unknown_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from fastmcp.server.auth import AccessToken, AuthProvider
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -137,9 +136,6 @@ class WholeRequest:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a complete request on. Its size was limited before."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         arrived: list[Message] = []
         while not arrived or arrived[-1].get("more_body"):
             message = await receive()
@@ -253,38 +249,18 @@ def caller_token(scope: Scope) -> AccessToken | None:
     return token
 
 
-class StoreGate:
-    """Answers for a store that the caller may not see as for one that is not served. It
-    precedes everything else at the store's addresses."""
+class Gate:
+    """Answers for a store, or for the metrics, which name every store, as for an
+    address that is not served, unless the caller may see it. It precedes everything
+    else at its addresses."""
 
-    def __init__(self, app: ASGIApp, store: str, access: Access) -> None:
+    def __init__(
+        self, app: ASGIApp, allows: Callable[[AccessToken | None], bool]
+    ) -> None:
         self._app = app
-        self._store = store
-        self._access = access
+        self._allows = allows
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on if its caller may see the store."""
-        if scope["type"] != "http" or self._access.allows(
-            self._store, caller_token(scope)
-        ):
-            await self._app(scope, receive, send)
-            return
-        response = await unknown_path(Request(scope, receive))
-        await response(scope, receive, send)
-
-
-class MetricsGate:
-    """Answers for the metrics as for an address that is not served, unless the caller
-    may see them: they name every store."""
-
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app = app
-        self._access = access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on if its caller may see the metrics."""
-        if self._access.allows_metrics(caller_token(scope)):
-            await self._app(scope, receive, send)
-            return
-        response = await unknown_path(Request(scope, receive))
-        await response(scope, receive, send)
+        """Passes a request on if its caller may see what is served."""
+        is_allowed = self._allows(caller_token(scope))
+        await (self._app if is_allowed else unknown_path)(scope, receive, send)
