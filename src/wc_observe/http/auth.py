@@ -9,28 +9,41 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import time
 from typing import TYPE_CHECKING, Literal
 
+import httpx2
 from fastmcp.server.auth import AccessToken, MultiAuth, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier, StaticTokenVerifier
+from fastmcp.utilities.token_cache import TokenCache
 from joserfc import jwk
 from joserfc.errors import JoseError
 
 from wc_core.base.errors import InvalidInputError, StorageError
 from wc_core.base.phrases import quoted
 from wc_core.base.text import clean
+from wc_observe.http.callers import GITHUB_API
 
 if TYPE_CHECKING:
     from fastmcp.server.auth import AuthProvider
 
-    from wc_observe.http.callers import Auth, Jwt
+    from wc_observe.http.callers import Auth, GitHub, Jwt
 
 # 20 characters of base64 are 120 bits. Shorter tokens could be guessed.
 MIN_TOKEN = 20
 _MAX_FILE = 100_000
 _LAST_END = 253_402_300_800
+
+# The form of GitHub's tokens. Other tokens are not sent to GitHub: it must not see
+# tokens for other services, and asking takes time.
+_GITHUB_TOKEN = re.compile(r"(?:gh[opusr]_|github_pat_)[A-Za-z0-9_]{10,}")
+
+# Seconds. A user removed from a list can read for this much longer.
+_GITHUB_SECONDS = 300
+_GITHUB_TOKENS = 1000
+_GITHUB_TIMEOUT = 10.0
 
 _KEY_TYPES: dict[str, Literal["RSA", "EC", "OKP"]]
 _KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
@@ -51,9 +64,6 @@ def token_verifier(
     if auth.jwt is not None:
         by_method["jwt"] = jwt_verifier(auth.jwt)
     if auth.github is not None:
-        # 500 ms of imports, for OAuth flows that are not used here.
-        from wc_observe.http.github import GitHubUsers
-
         by_method["github"] = GitHubUsers(auth.github)
     if login is not None:
         by_method["oauth"] = login
@@ -209,3 +219,78 @@ def jwt_verifier(options: Jwt) -> ExpiringJwtVerifier:
             "It can sign tokens: keep it off this server.",
         )
     return ExpiringJwtVerifier(options, key)
+
+
+class GitHubUsers(TokenVerifier):
+    """Verifies GitHub tokens of listed users, or of an organization's members.
+
+    Every GitHub account has valid tokens, so the list decides. To see a private
+    membership the token needs the scope ``read:org``.
+    """
+
+    def __init__(self, allowed: GitHub) -> None:
+        # 500 ms of imports, for OAuth flows that are not used here.
+        from fastmcp.server.auth.providers.github import GitHubTokenVerifier
+
+        super().__init__()
+        transport = None if allowed.api == GITHUB_API else _OtherHost(allowed.api)
+        self._client = httpx2.AsyncClient(timeout=_GITHUB_TIMEOUT, transport=transport)
+        self._verifier = GitHubTokenVerifier(http_client=self._client)
+        self._logins = frozenset(login.casefold() for login in allowed.logins)
+        self._organizations = allowed.organizations
+        self._cache = TokenCache(ttl_seconds=_GITHUB_SECONDS, max_size=_GITHUB_TOKENS)
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Returns the user by login, cached for five minutes."""
+        if not _GITHUB_TOKEN.fullmatch(token):
+            return None
+        cached, cached_user = self._cache.get(token)
+        if cached:
+            return cached_user
+        access = await self._verifier.verify_token(token)
+        login = str(access.claims.get("login") or "") if access is not None else ""
+        if access is None or not login:
+            return None
+        groups = [
+            organization
+            for organization in self._organizations
+            if await self._is_member(organization, token)
+        ]
+        if not groups and login.casefold() not in self._logins:
+            return None
+        claims = {**access.claims, "groups": groups}
+        user = access.model_copy(update={"subject": login, "claims": claims})
+        self._cache.set(token, user)
+        return user
+
+    async def _is_member(self, organization: str, token: str) -> bool:
+        try:
+            answer = await self._client.get(
+                f"{GITHUB_API}/user/memberships/orgs/{organization}",
+                headers={"Authorization": f"Bearer {token}"},
+            )
+            return answer.status_code == httpx2.codes.OK and (
+                answer.json().get("state") == "active"
+            )
+        except (httpx2.RequestError, ValueError, AttributeError):
+            return False
+
+
+class _OtherHost(httpx2.AsyncHTTPTransport):
+    """Redirects requests for github.com to another host, such as a GitHub Enterprise
+    Server, because FastMCP's verifier knows no other address."""
+
+    def __init__(self, api: str) -> None:
+        super().__init__()
+        self._api = api
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Sends a request to the other host."""
+        address = str(request.url).replace(GITHUB_API, self._api, 1)
+        moved = httpx2.Request(
+            request.method,
+            address,
+            headers=[(k, v) for k, v in request.headers.items() if k != "host"],
+            extensions=request.extensions,
+        )
+        return await super().handle_async_request(moved)

@@ -123,7 +123,8 @@ def test_a_token_says_who_calls(
 
 
 def test_only_those_on_the_list_get_in(server: Served, identities: StandIn) -> None:
-    assert server.hello(token="github_pat_strangerstranger").status_code == 401
+    for _ in range(2):  # FastMCP's verifier keeps the users that it has seen
+        assert server.hello(token="github_pat_strangerstranger").status_code == 401
     assert "/user/memberships/orgs/acme" in identities.asked
     assert server.hello(token="ghp_unknownunknown").status_code == 401
 
