@@ -681,8 +681,8 @@ def test_what_is_installed_are_commands_that_we_understand(
     project = tmp_path / "app"
     here = installing.InstallSite(tmp_path, {}, "linux", project, None, scope)
     part = hooks_of(client, here)
-    added = [one for one in part.changes if isinstance(one, installing.JsonAdd)]
-    told = json.dumps([one.item for one in added])
+    added = [one for one in part.changes if isinstance(one, installing.Add)]
+    told = json.dumps([one.value for one in added])
     commands = re.findall(r'"command": "([^"]+)"', told)
     events = []
     for command in commands:

@@ -299,7 +299,7 @@ def test_rules_of_older_versions_go_and_the_user_s_stay(lived_in: Repo) -> None:
     settings.write_text(json.dumps(fields))
     before = settings.read_bytes()
     old = [
-        changes.JsonAdd(settings, ("permissions", key), f"Bash({rule}:*)")
+        changes.Add(settings, ("permissions", key), f"Bash({rule}:*)")
         for key, rules in {
             "allow": ("wc say", "wc tag", "wc ls", "wc-cli tag", "wc stats"),
             "ask": ("wc publish", "wc-cli install", "wc install"),
@@ -479,7 +479,7 @@ def test_the_rule_for_a_whole_server_that_an_older_version_wrote_is_replaced(
 ) -> None:
     settings = lived_in.machine.home / ".claude/settings.json"
     before = settings.read_bytes()
-    old = changes.JsonAdd(settings, ("permissions", "allow"), "mcp__watercooler")
+    old = changes.Add(settings, ("permissions", "allow"), "mcp__watercooler")
     with ledger.open_ledger(lived_in.machine.home) as book:
         owner, part = Owner("claude", "permissions"), Part("permissions", (old,))
         engine.carry_out(engine.plan_install(book, [engine.Want(owner, part)]))

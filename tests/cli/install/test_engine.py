@@ -20,17 +20,15 @@ from tests.cli.install.test_jsonc import texts
 from tests.conftest import SOURCE
 from wc_cli.agents.install import disk, engine, ledger
 from wc_cli.agents.install.changes import (
+    Add,
     Block,
     Change,
-    JsonAdd,
-    JsonSet,
     OwnFile,
     Part,
-    TomlAdd,
-    TomlSet,
+    Set,
 )
 from wc_cli.agents.install.engine import PartOutcome, Want
-from wc_cli.agents.install.formats import jsonc, jsonedit, toml
+from wc_cli.agents.install.formats import jsonc, toml
 from wc_cli.agents.install.formats.jsonc import UnreadableError
 from wc_cli.agents.install.ledger import Owner
 from wc_core.base.errors import (
@@ -83,18 +81,25 @@ def wants(home: Path) -> list[Want]:
     line = {"type": "command", "command": "wc-statusline"}
     parts: dict[tuple[str, str], tuple[Change, ...]] = {
         ("claude", "server"): (
-            JsonSet(home / ".claude.json", ("mcpServers", "watercooler"), SERVER),
+            Set(home / ".claude.json", ("mcpServers", "watercooler"), SERVER),
         ),
         ("claude", "permissions"): (
-            JsonAdd(settings, ("permissions", "allow"), "Bash(wc say:*)"),
-            JsonAdd(settings, ("permissions", "allow"), "Bash(wc ack:*)"),
+            Add(settings, ("permissions", "allow"), "Bash(wc say:*)"),
+            Add(settings, ("permissions", "allow"), "Bash(wc ack:*)"),
         ),
-        ("claude", "hooks"): (JsonAdd(settings, ("hooks", "Stop"), {"x": 1}),),
-        ("claude", "status-line"): (JsonSet(settings, ("statusLine",), line, chained),),
+        ("claude", "hooks"): (Add(settings, ("hooks", "Stop"), {"x": 1}),),
+        ("claude", "status-line"): (Set(settings, ("statusLine",), line, chained),),
         ("codex", "server"): (
-            TomlSet(config, ("mcp_servers", "watercooler"), SERVER),
-            TomlSet(config, ("mcp_servers", "watercooler2", "enabled"), value=True),
-            TomlAdd(config, ("sandbox_workspace_write", "writable_roots"), "/store"),
+            Set(config, ("mcp_servers", "watercooler"), SERVER, format="toml"),
+            Set(
+                config,
+                ("mcp_servers", "watercooler2", "enabled"),
+                value=True,
+                format="toml",
+            ),
+            Add(
+                config, ("sandbox_workspace_write", "writable_roots"), "/store", "toml"
+            ),
         ),
         ("codex", "skill"): (OwnFile(home / ".agents/skills/watercooler/S.md", "x\n"),),
         ("gemini", "skill"): (
@@ -252,8 +257,8 @@ def test_a_newer_version_changes_its_own_in_place(tmp_path: Path) -> None:
             return {**old, "command": f"{line} --chain {old['command']}"}
 
         allow = ("permissions", "allow")
-        status = JsonSet(settings, ("statusLine",), {"command": line}, compose)
-        added = tuple(JsonAdd(settings, allow, one) for one in items)
+        status = Set(settings, ("statusLine",), {"command": line}, compose)
+        added = tuple(Add(settings, allow, one) for one in items)
         block = Block(tmp_path / ".bashrc", (lines,))
         return [
             Want(Owner("claude", "permissions"), Part("permissions", added)),
@@ -286,8 +291,8 @@ def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
 
     def version(command: str) -> list[Want]:
         keys = ("mcp_servers", "watercooler")
-        server = TomlSet(config, keys, {"command": command, "args": []})
-        roots = TomlAdd(config, ("sandbox", "roots"), "/store")
+        server = Set(config, keys, {"command": command, "args": []}, format="toml")
+        roots = Add(config, ("sandbox", "roots"), "/store", "toml")
         parts = ("server", server), ("permissions", roots)
         block = Part("prompt", (Block(profile, (command,)),))
         codex = [Want(Owner("codex", name), Part(name, (one,))) for name, one in parts]
@@ -660,8 +665,8 @@ def test_in_whatever_order_it_is_done_what_is_theirs_is_left(
         for how, number in steps:
             if how == "theirs":
                 key = (f"mine {number}",)
-                path.write_text(jsonedit.set_value(path.read_text(), key, number))
-                wanted = jsonedit.set_value(wanted, key, number)
+                path.write_text(jsonc.set_value(path.read_text(), key, number).text)
+                wanted = jsonc.set_value(wanted, key, number).text
             else:
                 work = install if how == "install" else remove
                 (outcome,) = work(home, what[number])
@@ -692,9 +697,9 @@ def test_a_file_that_moved_into_dotfiles_is_still_known(tmp_path: Path) -> None:
 def in_project(top: Path) -> list[Want]:
     """Parts in files of a repository."""
     parts = (
-        Part("server", (JsonSet(top / ".mcp.json", ("mcpServers", "wc"), SERVER),)),
+        Part("server", (Set(top / ".mcp.json", ("mcpServers", "wc"), SERVER),)),
         Part("skill", (OwnFile(top / ".claude/skills/watercooler/S.md", "x\n"),)),
-        Part("hooks", (JsonAdd(top / ".claude/settings.json", ("hooks",), 1),)),
+        Part("hooks", (Add(top / ".claude/settings.json", ("hooks",), 1),)),
     )
     return [Want(Owner("claude", part.name, str(top)), part) for part in parts]
 

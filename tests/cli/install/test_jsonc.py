@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli.agents.install.formats import jsonc, jsonedit
+from wc_cli.agents.install.formats import jsonc
 from wc_cli.agents.install.formats.jsonc import UnreadableError
 
 SERVER = {"command": "wc-observe", "args": []}
@@ -52,7 +52,7 @@ PUT: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("case", PUT)
 def test_a_member_is_put_where_it_belongs(case: str) -> None:
     before, after = PUT[case]
-    assert jsonedit.set_value(before, ("m", "w"), 1) == after
+    assert jsonc.set_value(before, ("m", "w"), 1).text == after
 
 
 def test_half_a_character_stays_an_escape() -> None:
@@ -60,7 +60,7 @@ def test_half_a_character_stays_an_escape() -> None:
     node = jsonc.parse(half)
     assert node is not None
     for text in ("{}", "{\n}"):
-        after = jsonedit.set_value(text, ("m",), node.value)
+        after = jsonc.set_value(text, ("m",), node.value).text
         assert "ud800" in after.encode().decode()
         found = jsonc.find(after, ("m",))
         assert found is not None
@@ -69,11 +69,13 @@ def test_half_a_character_stays_an_escape() -> None:
 
 def test_an_item_is_written_like_its_neighbours() -> None:
     text = '{\n  "a": [\n    "x", // why\n    "y"\n  ],\n  "b": ["x"]\n}\n'
-    text = jsonedit.append_item(jsonedit.append_item(text, ("a",), "z"), ("b",), "z")
+    text = jsonc.append_item(
+        jsonc.append_item(text, ("a",), "z").text, ("b",), "z"
+    ).text
     assert text == (
         '{\n  "a": [\n    "x", // why\n    "y",\n    "z"\n  ],\n  "b": ["x", "z"]\n}\n'
     )
-    assert jsonedit.append_item("{}", ("a", "b"), 1) == (
+    assert jsonc.append_item("{}", ("a", "b"), 1).text == (
         '{\n  "a": {\n    "b": [\n      1\n    ]\n  }\n}'
     )
 
@@ -114,12 +116,12 @@ def test_what_is_wrong_is_reported_with_its_place(text: str) -> None:
 )
 def test_a_way_that_leads_nowhere_is_refused(text: str, problem: str) -> None:
     with pytest.raises(UnreadableError, match=problem):
-        jsonedit.set_value(text, ("m", "w"), 1)
+        jsonc.set_value(text, ("m", "w"), 1)
 
 
 def test_what_is_no_array_gets_no_item() -> None:
     with pytest.raises(UnreadableError, match="m is not an array"):
-        jsonedit.append_item('{"m": {}}', ("m",), 1)
+        jsonc.append_item('{"m": {}}', ("m",), 1)
 
 
 def test_values_are_distinguished_as_in_json() -> None:
@@ -183,13 +185,13 @@ def test_a_member_that_is_put_is_all_that_changes(
     assert before is not None
     if name in before.value:
         return
-    after = jsonedit.set_value(text, (name,), value)
+    after = jsonc.set_value(text, (name,), value).text
     node = jsonc.parse(after)
     assert node is not None
     assert jsonc.are_same(node.value, {**before.value, name: value})
     assert _comments(after) == _comments(text)
     index = [one.key for one in node.elements or ()].index(name)
-    back = jsonedit.without_element(after, node, index)
+    back = jsonc.without_element(after, node, index)
     if before.elements:
         assert back == text
     else:
@@ -206,7 +208,7 @@ def test_any_member_can_be_taken_out_and_the_rest_stays(
     if not node.elements:
         return
     index = data.draw(st.integers(0, len(node.elements) - 1))
-    rest = jsonc.parse(jsonedit.without_element(text, node, index))
+    rest = jsonc.parse(jsonc.without_element(text, node, index))
     assert rest is not None
     key = node.elements[index].key
     assert jsonc.are_same(
@@ -220,8 +222,8 @@ def test_a_nested_member_and_an_item_are_all_that_changes(
 ) -> None:
     node = jsonc.parse(text)
     assert node is not None
-    made = jsonedit.set_value(text, ("new w", "x", "y"), value)
-    added = jsonedit.append_item(made, ("new w", "z"), value)
+    made = jsonc.set_value(text, ("new w", "x", "y"), value).text
+    added = jsonc.append_item(made, ("new w", "z"), value).text
     found = jsonc.parse(added)
     assert found is not None
     wanted = {"x": {"y": value}, "z": [value]}
@@ -256,9 +258,11 @@ def test_what_someone_put_behind_ours_stands_as_if_we_had_not_been_there(
     assert node is not None
     if not node.elements or {"ours", name} & node.value.keys():
         return
-    both = jsonedit.set_value(jsonedit.set_value(text, ("ours",), value), (name,), [1])
+    both = jsonc.set_value(
+        jsonc.set_value(text, ("ours",), value).text, (name,), [1]
+    ).text
     found = jsonc.parse(both)
     assert found is not None
     index = [one.key for one in found.elements or ()].index("ours")
-    alone = jsonedit.set_value(text, (name,), [1])
-    assert jsonedit.without_element(both, found, index) == alone
+    alone = jsonc.set_value(text, (name,), [1]).text
+    assert jsonc.without_element(both, found, index) == alone

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wc_cli.agents.briefing.dialects import AFTER, DIALECTS, EVENTS, MOVES, TOOL_EVENTS
-from wc_cli.agents.install.changes import InstallSite, JsonAdd, JsonSet, OwnFile
+from wc_cli.agents.install.changes import Add, InstallSite, OwnFile, Set
 from wc_cli.agents.install.clients import registry
 from wc_cli.run import table
 from wc_core.base.version import __version__
@@ -70,7 +70,7 @@ def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:
     parts = installed(tmp_path)
     ((_, server),) = read(PLUGIN / ".mcp.json")["mcpServers"].items()
     (change,) = parts["server"].changes
-    assert isinstance(change, JsonSet)
+    assert isinstance(change, Set)
     assert {key: change.value[key] for key in server} == server
     skill = PLUGIN / "watercooler"
     files = {path for path in skill.rglob("*") if path.is_file()}
@@ -90,8 +90,8 @@ def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:
         group["hooks"][0]["command"] = words
     theirs: dict[str, list[Any]] = {}
     for one in (*parts["hooks"].changes, *parts["guard"].changes):
-        assert isinstance(one, JsonAdd)
-        theirs.setdefault(one.keys[-1], []).append(one.item)
+        assert isinstance(one, Add)
+        theirs.setdefault(one.keys[-1], []).append(one.value)
     assert ours == theirs
 
 

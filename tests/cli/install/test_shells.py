@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wc_cli.agents.install import changes
-from wc_cli.agents.install.changes import Block, InstallSite, OwnFile, TomlSet
+from wc_cli.agents.install.changes import Block, InstallSite, OwnFile, Set
 from wc_cli.agents.install.clients import shells
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def test_the_page_has_what_is_written() -> None:
                 elif isinstance(change, OwnFile):
                     text = change.text.rstrip("\n")
                 else:
-                    assert isinstance(change, TomlSet)
+                    assert isinstance(change, Set)
                     table = tomllib.loads(
                         page.partition("```toml\n")[2].partition("```")[0]
                     )

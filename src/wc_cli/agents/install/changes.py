@@ -20,47 +20,29 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class JsonSet(NamedTuple):
-    """Set a member of a JSON file, which may have comments; missing objects above it
-    are created.
+class Set(NamedTuple):
+    """Set a key of a file in JSON, which may have comments, or in TOML; what is missing
+    above it is created.
 
-    An existing different value belongs to the user: without ``compose`` the change is
-    refused; with it the new value is ``compose(theirs)``. Undoing restores theirs.
+    An existing different value belongs to the user: the change is refused, unless
+    ``compose(theirs)`` returns another value than ABSENT, which is the new one. Undoing
+    restores theirs; in TOML, it must be theirs.
     """
 
     path: Path
     keys: tuple[str, ...]
     value: Any
     compose: Callable[[Any], Any] | None = None
+    format: str = "json"
 
 
-class JsonAdd(NamedTuple):
-    """Add an item to an array of a JSON file, unless the array has it."""
-
-    path: Path
-    keys: tuple[str, ...]
-    item: Any
-
-
-class TomlSet(NamedTuple):
-    """Set a key of a TOML file; a dictionary becomes a table.
-
-    An existing different value belongs to the user: if ``enough`` accepts it, it stays;
-    otherwise the change is refused.
-    """
+class Add(NamedTuple):
+    """Add an item to an array of a file in JSON or TOML, unless the array has it."""
 
     path: Path
     keys: tuple[str, ...]
     value: Any
-    enough: Callable[[Any], bool] | None = None
-
-
-class TomlAdd(NamedTuple):
-    """Add an item to an array of a TOML file, unless the array has it."""
-
-    path: Path
-    keys: tuple[str, ...]
-    item: Any
+    format: str = "json"
 
 
 class Block(NamedTuple):
@@ -78,7 +60,7 @@ class OwnFile(NamedTuple):
     text: str
 
 
-Change = JsonSet | JsonAdd | TomlSet | TomlAdd | Block | OwnFile
+Change = Set | Add | Block | OwnFile
 
 PARTS = (
     *("server", "skill", "permissions", "tools", "hooks", "guard"),

@@ -6,9 +6,9 @@ user.
 
 from __future__ import annotations
 
-from wc_cli.agents.install.changes import JsonSet, TomlSet
+from wc_cli.agents.install.changes import Set
 from wc_cli.agents.install.formats import edits, jsonc
-from wc_cli.agents.install.formats.edits import ABSENT
+from wc_cli.agents.install.formats.jsonc import ABSENT
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def decide(change: Change, text: str | None, page: LedgerFile) -> Decision:
         return Decision(WRITE, spot, record)
     if combined is ABSENT:
         return Decision(REFUSE, spot, record)
-    return Decision(WRITE, spot, record, edits.raw_text(text or "", spot))
+    return Decision(WRITE, spot, record, jsonc.raw_text(text or "", spot.keys))
 
 
 def record_of(page: LedgerFile, spot: Spot) -> Record | None:
@@ -72,13 +72,9 @@ def _combined_value(change: Change, record: Record | None, value: Any) -> Any:
 
     ``record`` is our record if the current value is ours.
     """
-    if isinstance(change, TomlSet) and change.enough is not None:
-        users = record is None and value is not ABSENT
-        return value if users and change.enough(value) else ABSENT
-    if not isinstance(change, JsonSet) or change.compose is None:
-        return ABSENT
+    compose = change.compose if isinstance(change, Set) else None
     users_value = value if record is None else _replaced_value(record)
-    return ABSENT if users_value is ABSENT else change.compose(users_value)
+    return ABSENT if not compose or users_value is ABSENT else compose(users_value)
 
 
 def _replaced_value(record: Record) -> Any:
@@ -108,7 +104,7 @@ def without_changes(
         if text is None or not edits.are_same(value, record.spot.value):
             clean = clean and value is ABSENT
         elif record.was is not None:
-            text = edits.with_raw(text, record.spot, record.was)
+            text = jsonc.with_raw(text, record.spot.keys, record.was)
         else:
             text = edits.remove(text, record.spot, record.piece)
     return text, clean

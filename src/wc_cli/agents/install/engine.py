@@ -6,8 +6,7 @@ import difflib
 
 from wc_cli.agents.install import decisions, disk
 from wc_cli.agents.install.formats import edits
-from wc_cli.agents.install.formats.edits import ABSENT
-from wc_cli.agents.install.formats.jsonc import UnreadableError
+from wc_cli.agents.install.formats.jsonc import ABSENT, UnreadableError
 from wc_cli.agents.install.workspace import Workspace, WorkspaceFile
 from wc_core.base.errors import ConflictError, WcError
 from wc_core.base.values import NamedTuple

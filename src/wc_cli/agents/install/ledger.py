@@ -43,7 +43,7 @@ class Record(NamedTuple):
     """A change that was made.
 
     ``was`` is the user's value that it replaced, as written, and ``piece`` that of
-    `wc_cli.agents.install.formats.edits.Inserted`.
+    `wc_cli.agents.install.formats.jsonc.Edited`.
     """
 
     spot: Spot

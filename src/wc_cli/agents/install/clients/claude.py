@@ -11,11 +11,11 @@ from pathlib import Path
 from wc_cli.agents.briefing.dialects import MOVES
 from wc_cli.agents.install.changes import (
     USER_AND_PROJECT,
+    Add,
     Client,
     InstallSite,
-    JsonAdd,
-    JsonSet,
     Part,
+    Set,
     program,
 )
 from wc_cli.agents.install.clients import common, hooks
@@ -60,7 +60,7 @@ def _plugins(site: InstallSite) -> tuple[str, ...]:
     return tuple(name for name in names if name.partition("@")[0] == SERVER)
 
 
-def _plugin_server(site: InstallSite, plugin: str) -> JsonSet | None:
+def _plugin_server(site: InstallSite, plugin: str) -> Set | None:
     """Our server as it must be in the files of a plugin, because any marketplace may
     have a plugin with our name; ``None`` if the plugin is not on this machine."""
     folder = _folder(site._replace(scope="user")) / "plugins"
@@ -122,9 +122,9 @@ def _is_shadowed(site: InstallSite) -> bool:
     )
 
 
-def _tool_rules(site: InstallSite, server: str) -> tuple[JsonAdd, ...]:
+def _tool_rules(site: InstallSite, server: str) -> tuple[Add, ...]:
     path, keys = _folder(site) / "settings.json", ("permissions", "allow")
-    return tuple(JsonAdd(path, keys, f"mcp__{server}__{tool}") for tool in TOOLS)
+    return tuple(Add(path, keys, f"mcp__{server}__{tool}") for tool in TOOLS)
 
 
 def _permissions(site: InstallSite, *, has_plugin: bool) -> Part:
@@ -132,8 +132,8 @@ def _permissions(site: InstallSite, *, has_plugin: bool) -> Part:
     to_ask = (f"Bash(wc {name}:*)" for name in ASKED)
     path = _folder(site) / "settings.json"
     changes = (
-        *(JsonAdd(path, ("permissions", "allow"), rule) for rule in allowed),
-        *(JsonAdd(path, ("permissions", "ask"), rule) for rule in to_ask),
+        *(Add(path, ("permissions", "allow"), rule) for rule in allowed),
+        *(Add(path, ("permissions", "ask"), rule) for rule in to_ask),
     )
     return Part("permissions", changes, (_PLUGIN,) if has_plugin else ())
 
@@ -164,7 +164,7 @@ def _status_line(site: InstallSite) -> Part:
 
     line = {"type": "command", "command": words, "padding": 0, "refreshInterval": 5}
     path = _folder(site) / "settings.json"
-    return Part("status-line", (JsonSet(path, ("statusLine",), line, compose),))
+    return Part("status-line", (Set(path, ("statusLine",), line, compose),))
 
 
 CLIENT = Client(

@@ -11,15 +11,16 @@ from pathlib import Path
 
 from wc_cli.agents.install.changes import (
     USER_AND_PROJECT,
+    Add,
     Change,
     Client,
     InstallSite,
     OwnFile,
     Part,
-    TomlAdd,
-    TomlSet,
+    Set,
 )
 from wc_cli.agents.install.clients import common, hooks
+from wc_cli.agents.install.formats.jsonc import ABSENT
 from wc_cli.agents.install.permissions import (
     ASKED,
     COMMANDS,
@@ -28,6 +29,10 @@ from wc_cli.agents.install.permissions import (
     allowed_programs,
 )
 from wc_cli.agents.launcher import own_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PROJECT_NOTE = "Codex reads the settings of a project once you trust its folder."
 _TRUST_NOTE = "Codex asks once whether the hooks are trusted: /hooks"
@@ -60,7 +65,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     }
     config = folder / "config.toml"
     keys = ("mcp_servers", SERVER)
-    change = TomlSet(config, keys, server, common.starts_our_server)
+    change = Set(config, keys, server, _our_server, "toml")
     note = _PROJECT_NOTE if site.scope == "project" else "Restart Codex."
     rules = OwnFile(folder / f"rules/{SERVER}.rules", rules_text(_names(site)))
     allowed: tuple[Change, ...] = (rules, *_writable_roots(site, config))
@@ -77,6 +82,10 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         return parts
     wake = hooks.wake("codex", hook_file, site, _TRUST_NOTE, timeout=hooks.TIMEOUT)
     return (*parts, wake)
+
+
+def _our_server(current: Any) -> Any:
+    return current if common.starts_our_server(current) else ABSENT
 
 
 def _names(site: InstallSite) -> tuple[str, ...]:
@@ -107,7 +116,7 @@ def rules_text(names: tuple[str, ...]) -> str:
     )
 
 
-def _writable_roots(site: InstallSite, config: Path) -> tuple[TomlAdd, ...]:
+def _writable_roots(site: InstallSite, config: Path) -> tuple[Add, ...]:
     """The stores, as folders that commands in Codex's sandbox may write to, such as a
     script that runs `wc`.
 
@@ -123,7 +132,7 @@ def _writable_roots(site: InstallSite, config: Path) -> tuple[TomlAdd, ...]:
     if store is not None and not any(map(store.is_relative_to, writable)):
         folders.append(str(store))
     keys = ("sandbox_workspace_write", "writable_roots")
-    return tuple(TomlAdd(config, keys, folder) for folder in folders)
+    return tuple(Add(config, keys, folder, "toml") for folder in folders)
 
 
 CLIENT = Client("codex", _is_present, USER_AND_PROJECT, _parts)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import wc_cli
 from wc_cli.agents.install import disk
-from wc_cli.agents.install.changes import JsonSet, OwnFile, Part, executable
+from wc_cli.agents.install.changes import OwnFile, Part, Set, executable
 from wc_cli.agents.install.formats import jsonc
 from wc_cli.agents.install.permissions import SERVER
 from wc_core.base.errors import ConflictError, WcError
@@ -52,7 +52,7 @@ def server_program(site: InstallSite) -> str:
     return PROGRAM if site.scope == "project" else executable(PROGRAM, site)
 
 
-def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> JsonSet:
+def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> Set:
     """Add our server to those of a client.
 
     A server that already starts our program stays as it is; another server of our name
@@ -67,7 +67,7 @@ def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> Jso
             "It was left as it is. Rename or remove it, then run it again.",
         )
 
-    return JsonSet(path, (*keys, SERVER), value, compose)
+    return Set(path, (*keys, SERVER), value, compose)
 
 
 def tool_rules(server: Part, *changes: Change) -> Part:

@@ -18,7 +18,7 @@ What each client has, as of November 2026, and where it is documented:
 from __future__ import annotations
 
 from wc_cli.agents.briefing.dialects import AFTER, DIALECTS, EVENTS, TOOL_EVENTS
-from wc_cli.agents.install.changes import JsonAdd, Part, program
+from wc_cli.agents.install.changes import Add, Part, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def parts(
     if moves:
         hooks.append((AFTER, dict(around)[AFTER]))
 
-    def hook(name: str, *fields: str) -> JsonAdd:
-        return JsonAdd(path, ("hooks", name), (form or group)(*fields))
+    def hook(name: str, *fields: str) -> Add:
+        return Add(path, ("hooks", name), (form or group)(*fields))
 
     commands = (
         hook(
@@ -85,4 +85,4 @@ def wake(client: str, path: Path, site: InstallSite, note: str, **fields: Any) -
     """A hook that waits for the session's balls at the end of a turn."""
     command = f"{program('wc-cli', site)} wait --hook wake --client {client}"
     item = {"hooks": [{"type": "command", "command": command, **fields}]}
-    return Part("wake", (JsonAdd(path, ("hooks", "Stop"), item),), (note,))
+    return Part("wake", (Add(path, ("hooks", "Stop"), item),), (note,))

@@ -11,9 +11,9 @@ import json
 from wc_cli.agents.install.changes import (
     USER_AND_PROJECT,
     Client,
-    JsonSet,
     OwnFile,
     Part,
+    Set,
     executable,
 )
 from wc_cli.agents.install.clients import common
@@ -70,7 +70,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 
 def _permission_changes(
     config: Path, rules: Any, allowed: tuple[str, ...]
-) -> tuple[JsonSet, ...]:
+) -> tuple[Set, ...]:
     """Our rules after the existing ones: the last rule that matches counts."""
     keys = ("permission", "bash")
     ours = {f"{prefix} *": "allow" for prefix in allowed}
@@ -80,8 +80,8 @@ def _permission_changes(
         return rules if isinstance(rules, dict) else {"*": rules} | ours
 
     if isinstance(rules, str) or rules == compose(rules.get("*")):
-        return (JsonSet(config, keys, {}, compose),)
-    return tuple(JsonSet(config, (*keys, rule), "allow") for rule in ours)
+        return (Set(config, keys, {}, compose),)
+    return tuple(Set(config, (*keys, rule), "allow") for rule in ours)
 
 
 def _plugin(site: InstallSite) -> OwnFile:

@@ -7,11 +7,11 @@ from pathlib import Path
 from wc_cli.agents.install.changes import (
     USER,
     USER_AND_PROJECT,
+    Add,
     Client,
-    JsonAdd,
-    JsonSet,
     OwnFile,
     Part,
+    Set,
     executable,
 )
 from wc_cli.agents.install.clients import common, hooks
@@ -78,7 +78,7 @@ class _JsonClient(NamedTuple):
 def _windsurf(site: InstallSite, _: Path, server: Part) -> Iterable[Part]:
     settings = common.settings_folder(site) / "Windsurf/User/settings.json"
     key = ("windsurf.cascadeCommandsAllowList",)
-    changes = (JsonAdd(settings, key, prefix) for prefix in prefixes(site))
+    changes = (Add(settings, key, prefix) for prefix in prefixes(site))
     return server, Part("permissions", tuple(changes))
 
 
@@ -91,7 +91,7 @@ def _vscode(site: InstallSite, file: Path, server: Part) -> Iterable[Part]:
     programs = allowed_programs(site)
     rules = {pattern(programs=programs): True, pattern(ASKED, ("wc",)): False}
     changes = (
-        JsonSet(file.with_name("settings.json"), (key, f"/{rule}/"), approved)
+        Set(file.with_name("settings.json"), (key, f"/{rule}/"), approved)
         for rule, approved in rules.items()
     )
     yield Part("permissions", tuple(changes))
@@ -103,11 +103,10 @@ def _zed(site: InstallSite, file: Path, server: Part) -> Iterable[Part]:
         return
     keys = ("agent", "tool_permissions", "tools")
     command_rule = {"pattern": pattern(programs=allowed_programs(site))}
-    commands = JsonAdd(file, (*keys, "terminal", "always_allow"), command_rule)
+    commands = Add(file, (*keys, "terminal", "always_allow"), command_rule)
     yield Part("permissions", (commands,))
     tools = (
-        JsonSet(file, (*keys, f"mcp:{SERVER}:{tool}", "default"), "allow")
-        for tool in TOOLS
+        Set(file, (*keys, f"mcp:{SERVER}:{tool}", "default"), "allow") for tool in TOOLS
     )
     yield common.tool_rules(server, *tools)
 
@@ -117,16 +116,16 @@ def _cursor(site: InstallSite, file: Path, server: Part) -> Iterable[Part]:
     in the settings."""
     rules = file.with_name("permissions.json")
 
-    def items(key: str, allowed: Iterable[str]) -> tuple[JsonAdd, ...]:
+    def items(key: str, allowed: Iterable[str]) -> tuple[Add, ...]:
         is_there = isinstance(common.json_value(rules, key), list)
-        return tuple(JsonAdd(rules, (key,), item) for item in allowed if is_there)
+        return tuple(Add(rules, (key,), item) for item in allowed if is_there)
 
     tools = items("mcpAllowlist", (f"{SERVER}:{tool}" for tool in TOOLS))
     commands = items("terminalAllowlist", prefixes(site))
     parts = (common.tool_rules(server, *tools), Part("permissions", commands))
     path, writing = file.with_name("hooks.json"), "Write|StrReplace|EditNotebook|Delete"
     # A file of another version has other rules, so it keeps its version.
-    version = JsonSet(path, ("version",), 1, lambda current: current)
+    version = Set(path, ("version",), 1, lambda current: current)
 
     def form(command: str, _: str, matcher: str) -> dict[str, Any]:
         handler = {"command": command, "timeout": hooks.TIMEOUT}
@@ -142,10 +141,10 @@ def _cursor(site: InstallSite, file: Path, server: Part) -> Iterable[Part]:
 
 def _qwen(site: InstallSite, file: Path, server: Part) -> Iterable[Part]:
     allow, ask = ("permissions", "allow"), ("permissions", "ask")
-    rules = (JsonAdd(file, allow, f"mcp__{SERVER}__{tool}") for tool in TOOLS)
+    rules = (Add(file, allow, f"mcp__{SERVER}__{tool}") for tool in TOOLS)
     commands = (
-        *(JsonAdd(file, allow, f"Bash({prefix} *)") for prefix in prefixes(site)),
-        *(JsonAdd(file, ask, f"Bash(wc {name} *)") for name in ASKED),
+        *(Add(file, allow, f"Bash({prefix} *)") for prefix in prefixes(site)),
+        *(Add(file, ask, f"Bash(wc {name} *)") for name in ASKED),
     )
     writing = "write_file|edit|notebook_edit|run_shell_command"
     return (
@@ -161,7 +160,7 @@ def _gemini(site: InstallSite, file: Path, server: Part) -> Iterable[Part]:
     yield from hooks.parts("gemini", file, site, writing, form=_gemini_hook)
     if isinstance(common.json_value(file, "mcp", "allowed"), list):
         # It only starts servers that are in this list.
-        allowed = JsonAdd(file, ("mcp", "allowed"), SERVER)
+        allowed = Add(file, ("mcp", "allowed"), SERVER)
         server = server._replace(changes=(*server.changes, allowed))
     yield server
     if site.scope == "project":

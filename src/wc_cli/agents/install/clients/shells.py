@@ -19,7 +19,7 @@ from wc_cli.agents.install.changes import (
     Client,
     OwnFile,
     Part,
-    TomlSet,
+    Set,
     program,
 )
 from wc_cli.agents.install.clients import common
@@ -233,7 +233,7 @@ def _starship_parts(site: InstallSite) -> tuple[Part, ...]:
         "style": "bold yellow",
         "description": "Whose move it is (Watercooler)",
     }
-    change = TomlSet(_starship(site), ("custom", "watercooler"), table)
+    change = Set(_starship(site), ("custom", "watercooler"), table, format="toml")
     return _prompt(change, *_starship_notes(site))
 
 

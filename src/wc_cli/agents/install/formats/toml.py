@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from wc_cli.agents.install.formats.jsonc import UnreadableError
-from wc_core.base.values import NamedTuple
+from wc_cli.agents.install.formats.jsonc import ABSENT, Edited, UnreadableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,13 +24,6 @@ _STRING_OR_COMMENT = re.compile(
     r"|'''(?s:.)*?'''+|'[^'\n]*'|(?P<comment>#[^\n]*)"
 )
 _BARE_NEWLINE = re.compile(r"(?<!\r)\n")
-
-
-class EditedToml(NamedTuple):
-    """A text and, if the edit inserted a single piece of text, that piece."""
-
-    text: str
-    piece: str = ""
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -54,9 +46,13 @@ def find(text: str, keys: Sequence[str]) -> Any:
     return value
 
 
-def set_value(
-    text: str, keys: Sequence[str], value: Any, piece: str = ""
-) -> EditedToml:
+def value_at(text: str, keys: Sequence[str]) -> Any:
+    """Like `find`, but ABSENT if there is none."""
+    value = find(text, keys)
+    return ABSENT if value is None else value
+
+
+def set_value(text: str, keys: Sequence[str], value: Any, piece: str = "") -> Edited:
     """The text with a value at a path of keys.
 
     ``piece`` is that of the replaced value. Raises UnreadableError.
@@ -67,15 +63,15 @@ def set_value(
         before, _, after = text.partition(piece) if replaces else (text, "", "")
         edited = _with_new_table(before, keys, value)
         if _has_values(edited.text + after, intended):
-            return EditedToml(edited.text + after, edited.piece)
+            return Edited(edited.text + after, edited.piece)
 
     def edit(table: Any) -> None:
         table[keys[-1]] = value
 
-    return EditedToml(_edit_table(text, keys[:-1], edit, intended))
+    return Edited(_edit_table(text, keys[:-1], edit, intended))
 
 
-def append_item(text: str, keys: Sequence[str], item: Any) -> EditedToml:
+def append_item(text: str, keys: Sequence[str], item: Any) -> Edited:
     """The text with an item in the array at a path of keys. Raises UnreadableError."""
     array = find(text, keys)
     if array is None:
@@ -87,7 +83,7 @@ def append_item(text: str, keys: Sequence[str], item: Any) -> EditedToml:
     def edit(table: Any) -> None:
         table[keys[-1]].append(item)
 
-    return EditedToml(_edit_table(text, keys[:-1], edit, intended))
+    return Edited(_edit_table(text, keys[:-1], edit, intended))
 
 
 def without(text: str, keys: Sequence[str], piece: str = "") -> str:
@@ -128,6 +124,11 @@ def without_item(text: str, keys: Sequence[str], item: Any) -> str:
     return _edit_table(text, keys[:-1], edit, intended)
 
 
+def without_empty(text: str, keys: Sequence[str]) -> str:
+    """The text without a table or array, if it is there and empty."""
+    return without(text, keys) if find(text, keys) in ({}, []) else text
+
+
 def _edit_table(
     text: str,
     keys: Sequence[str],
@@ -163,9 +164,7 @@ def _edit_table(
     return result
 
 
-def _with_new_table(
-    text: str, keys: Sequence[str], value: dict[str, Any]
-) -> EditedToml:
+def _with_new_table(text: str, keys: Sequence[str], value: dict[str, Any]) -> Edited:
     """The text with a table at its end."""
     import tomlkit  # 25 ms, only for TOML
 
@@ -183,7 +182,7 @@ def _with_new_table(
     bare = _without_mark(text)
     gap = "" if not bare else "\n" if bare.endswith("\n") else "\n\n"
     piece = (gap + words).replace("\n", newline)
-    return EditedToml(text + piece, piece)
+    return Edited(text + piece, piece)
 
 
 def _without_mark(text: str) -> str:
