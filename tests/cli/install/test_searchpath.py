@@ -15,7 +15,7 @@ import pytest
 
 from wc_cli.agents.install import searchpath
 from wc_cli.agents.install.changes import InstallSite
-from wc_cli.agents.install.clients import manpages, shells
+from wc_cli.agents.install.clients import shells
 from wc_cli.agents.install.ledger import Owner
 
 if TYPE_CHECKING:
@@ -153,8 +153,8 @@ def test_an_environment_is_never_put_into_path(tool: Path) -> None:
 
 def test_the_manual_pages_of_an_environment(tool: Path) -> None:
     site = _site(tool, "/usr/bin")
-    assert manpages.CLIENT.is_present(site)
-    (part,) = manpages.CLIENT.parts(site)
+    assert shells.MAN.is_present(site)
+    (part,) = shells.MAN.parts(site)
     folder = tool / ".local/share/man/man1"
     assert [change.path for change in part.changes] == [
         folder / name for name in ("wc-cli.1", "wc-observe.1", "wc-statusline.1")
@@ -163,9 +163,9 @@ def test_the_manual_pages_of_an_environment(tool: Path) -> None:
     folder.mkdir(parents=True)
     for change in part.changes:
         change.path.symlink_to(ROOT / "docs/man" / change.path.name)
-    assert not manpages.CLIENT.is_present(site)
+    assert not shells.MAN.is_present(site)
     shutil.rmtree(tool / ".local/share/uv/tools/wc-watercooler/share")
-    assert not manpages.CLIENT.is_present(site)
+    assert not shells.MAN.is_present(site)
 
 
 def test_a_person_hears_at_once_what_the_next_terminal_lacks(repo: Repo) -> None:

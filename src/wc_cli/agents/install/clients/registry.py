@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from wc_cli.agents.install import engine
 from wc_cli.agents.install.changes import PARTS, Client, InstallSite, Part
-from wc_cli.agents.install.clients import (
-    claude,
-    codex,
-    continue_,
-    manpages,
-    opencode,
-    rows,
-    shells,
-)
+from wc_cli.agents.install.clients import claude, codex, opencode, rows, shells
 from wc_cli.agents.install.ledger import Ledger, Owner
 from wc_core.base.agents import AGENTS
 
 _BY_NAME = {
     client.name: client
-    for client in (
-        *(claude.CLIENT, codex.CLIENT, continue_.CLIENT, opencode.CLIENT),
-        *rows.CLIENTS,
-    )
+    for client in (claude.CLIENT, codex.CLIENT, opencode.CLIENT, *rows.CLIENTS)
 }
 AGENT_CLIENTS = tuple(_BY_NAME[agent.client] for agent in AGENTS if agent.client)
-CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS, manpages.CLIENT)
+CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS)
 
 
 def parts(client: Client, site: InstallSite) -> tuple[Part, ...]:

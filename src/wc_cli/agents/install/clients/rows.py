@@ -1,9 +1,12 @@
-"""Agents and editors that keep their servers in a file in JSON: one row each."""
+"""Agents and editors that keep their servers in a file in JSON: one row each; and
+Continue, with a file in YAML."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from wc_cli.agents.install import disk
 from wc_cli.agents.install.changes import (
     USER,
     USER_AND_PROJECT,
@@ -23,6 +26,7 @@ from wc_cli.agents.install.permissions import (
     pattern,
     prefixes,
 )
+from wc_core.base.errors import WcError
 from wc_core.base.programs import find_program
 from wc_core.base.values import NamedTuple
 
@@ -330,4 +334,51 @@ def _client(row: _JsonClient) -> Client:
     return Client(row.name, is_present, row.scopes, parts)
 
 
-CLIENTS = tuple(map(_client, _ROWS))
+# Continue in an editor; its program for the terminal, `cn`, reads only config.yaml:
+# docs.continue.dev (customize/deep-dives/mcp), and continuedev/continue, core:
+# config/yaml/loadYaml.ts, config/markdown/loadMarkdownSkills.ts. A file of our own
+# beside config.yaml, whose comments and order stay as they are.
+_CONTINUE = """\
+# Written by `wc install continue`; `wc uninstall continue` removes it.
+name: Watercooler
+version: 0.0.1
+schema: v1
+mcpServers:
+  - name: watercooler
+    command: PROGRAM
+"""
+
+
+def _continue(site: InstallSite) -> tuple[Part, ...]:
+    folder = common.base_folder(site) / ".continue"
+    skill = common.skill(folder / "skills")
+    if site.scope == "user" and _is_connected_by_hand(folder / "config.yaml"):
+        return (skill,)
+    program = json.dumps(common.server_program(site))
+    text = _CONTINUE.replace("PROGRAM", program)
+    server = OwnFile(folder / "mcpServers/watercooler.yaml", text)
+    return (
+        Part("server", (server,), ("Continue: reload the window of your editor.",)),
+        skill,
+    )
+
+
+def _is_connected_by_hand(config: Path) -> bool:
+    """Whether a settings file that people write has our server."""
+    try:
+        data = disk.read(str(config)) or b""
+    except WcError:
+        return False
+    lines = data.decode(errors="replace").splitlines()
+    return any(common.PROGRAM in line.partition("#")[0] for line in lines)
+
+
+CLIENTS = (
+    *map(_client, _ROWS),
+    Client(
+        "continue",
+        lambda site: common.is_present(site, (), ".continue"),
+        USER_AND_PROJECT,
+        _continue,
+    ),
+)

@@ -1,4 +1,5 @@
-"""Shells, prompts and tmux: the snippets that show the status line, and completion.
+"""Shells, prompts and tmux: the snippets that show the status line, and completion;
+the manual pages.
 
 Each snippet keeps the exit status of the last command and may be read twice. Each
 prompt checks whether our program exists: a login shell may set PATH after it reads the
@@ -23,6 +24,7 @@ from wc_cli.agents.install.changes import (
     program,
 )
 from wc_cli.agents.install.clients import common
+from wc_cli.agents.launcher import own_program
 from wc_cli.run.completion import scripts
 from wc_core.base.errors import WcError
 
@@ -98,6 +100,7 @@ _TMUX = (
     "}}",
 )
 _TMUX_LINE = '{program} --ascii | tr -d "\\043"'
+_PAGES = ("wc-cli.1", "wc-observe.1", "wc-statusline.1")
 
 
 def _fill_snippet(lines: tuple[str, ...], site: InstallSite) -> tuple[str, ...]:
@@ -150,6 +153,12 @@ def _fish(site: InstallSite) -> Path:
     return common.config_folder(site) / "fish/config.fish"
 
 
+def _data_folder(site: InstallSite) -> Path:
+    """XDG's folder for data; `man` searches it for programs in ``~/.local/bin``."""
+    data = site.env.get("XDG_DATA_HOME", "")
+    return Path(data) if os.path.isabs(data) else site.home / ".local/share"
+
+
 def _starship(site: InstallSite) -> Path:
     chosen = site.env.get("STARSHIP_CONFIG", "")
     return Path(chosen) if chosen else common.config_folder(site) / "starship.toml"
@@ -176,9 +185,7 @@ def _completion(
     site: InstallSite, shell: str, rc: Path, lines: tuple[str, ...]
 ) -> Part:
     """The completion script of a shell, and the lines in its file that read it."""
-    data = site.env.get("XDG_DATA_HOME", "")
-    root = Path(data) if os.path.isabs(data) else site.home / ".local/share"
-    script = root / f"watercooler/completion.{shell}"
+    script = _data_folder(site) / f"watercooler/completion.{shell}"
     word = shlex.quote(str(script))
     block = tuple(line.format(script=word) for line in lines)
     changes = (
@@ -258,6 +265,32 @@ def _tmux_parts(site: InstallSite) -> tuple[Part, ...]:
     return _prompt(Block(_tmux(site), _fill_snippet(_TMUX, site)), note)
 
 
+def _pages_source() -> Path | None:
+    """Return the folder of our pages if they are hidden in a Python environment."""
+    installed = own_program("wc-cli")
+    if not installed:
+        return None
+    environment = Path(installed).parent.parent
+    folder = environment / "share/man/man1"
+    is_hidden = (environment / "pyvenv.cfg").exists()
+    return folder if is_hidden and (folder / _PAGES[0]).exists() else None
+
+
+def _man_parts(site: InstallSite) -> tuple[Part, ...]:
+    source, folder = _pages_source(), _data_folder(site) / "man/man1"
+    if source is None:
+        return ()
+    changes = tuple(
+        OwnFile(folder / name, data.decode())
+        for name in _PAGES
+        # A link means pipx, which links the pages itself.
+        if not (folder / name).is_symlink()
+        and (data := disk.read(str(source / name))) is not None
+    )
+    return (Part("pages", changes),) if changes else ()
+
+
+MAN = Client("man", lambda site: bool(_man_parts(site)), USER, _man_parts)
 CLIENTS: tuple[Client, ...] = (
     Client(
         "bash", lambda site: _is_used(site, "bash", _bashrc(site)), USER, _bash_parts
@@ -272,4 +305,5 @@ CLIENTS: tuple[Client, ...] = (
         _p10k_parts,
     ),
     Client("tmux", lambda site: _tmux(site).exists(), USER, _tmux_parts),
+    MAN,
 )
