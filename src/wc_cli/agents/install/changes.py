@@ -125,14 +125,19 @@ USER_AND_PROJECT = ("user", "project")
 
 def program(name: str, site: InstallSite) -> str:
     """The word with which a shell starts one of our programs: its bare name if PATH
-    leads to ours, otherwise its full path, quoted. A project's files are shared with
-    others, so they contain no path of this machine."""
-    path = name if site.scope == "project" else executable(name, site)
+    leads to ours, otherwise its full path, quoted."""
+    path = launched(name, site)
     return name if path == name else shlex.quote(path)
 
 
+def launched(name: str, site: InstallSite) -> str:
+    """Like `program`, for callers that start it without a shell. A project's files are
+    shared with others, so they contain no path of this machine."""
+    return name if site.scope == "project" else executable(name, site)
+
+
 def executable(name: str, site: InstallSite) -> str:
-    """Like `program`, for callers that start it without a shell."""
+    """How this machine starts one of our programs without a shell."""
     installed = own_program(name)
     if site.has_full_paths:
         return installed or name

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sys
-from functools import partial
 from pathlib import Path
 
 from wc_cli.agents.briefing.dialects import DIALECTS
@@ -25,7 +24,6 @@ from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import remark, say
 from wc_core.base.errors import FindingsError, InvalidInputError, WcError
 from wc_core.base.names import are_similar, fold, near_names
-from wc_core.base.values import NamedTuple
 from wc_core.people.identity import userrecord
 
 TYPE_CHECKING = False
@@ -76,17 +74,10 @@ class Uninstall(_Connecting):
     byte for byte."""
 
 
-class Planned(NamedTuple):
-    """A command by its name, and the plan that it makes for a ledger."""
-
-    plan: Callable[[Ledger], Plan]
-    verb: str
-
-
 @command(Install)
 def install(context: Context, options: Install) -> None:
     """Connect clients."""
-    site = install_site(context, _scope(options) or "user")
+    site = install_site(context, _scope(options))
     _require_optional(options)
     clients = _clients(options, site)
     offered = _offered(clients, options, site)
@@ -104,10 +95,12 @@ def install(context: Context, options: Install) -> None:
         remark(f"wc: {unwakeable} cannot be woken; they wait with: wc wait")
     if not options.json:
         _name_optional(offered, wants, options, site)
-    planned = Planned(
-        lambda ledger: engine.plan_install(ledger, wants, obsolete), "install"
+    _carry_out(
+        site,
+        "install",
+        lambda ledger: engine.plan_install(ledger, wants, obsolete),
+        options,
     )
-    _carry_out(site, planned, options)
     if site.store is not None and not options.dry_run:
         context.remember()
 
@@ -115,15 +108,16 @@ def install(context: Context, options: Install) -> None:
 @command(Uninstall)
 def uninstall(context: Context, options: Uninstall) -> None:
     """Disconnect clients."""
-    site = install_site(context, _scope(options) or "user")
+    site = install_site(context, _scope(options))
     owners = _installed_owners(site, options)
     if not owners and not options.json:
         if not options.dry_run:
             tidy(site.home)
         say("None of this is installed.")
         return
-    planned = Planned(lambda ledger: engine.plan_removal(ledger, owners), "uninstall")
-    _carry_out(site, planned, options)
+    _carry_out(
+        site, "uninstall", lambda ledger: engine.plan_removal(ledger, owners), options
+    )
 
 
 def install_site(context: Context, scope: str) -> InstallSite:
@@ -150,8 +144,7 @@ def install_site(context: Context, scope: str) -> InstallSite:
 
 
 def _scope(options: _Connecting) -> str:
-    """The requested scope, or ``""``. Raises InvalidInputError for an unknown scope or
-    part."""
+    """The scope. Raises InvalidInputError for an unknown scope or part."""
     if options.scope not in {"", *_SCOPES}:
         raise InvalidInputError(
             f"{options.scope!r} is not a scope.", f"One of: {', '.join(_SCOPES)}"
@@ -160,7 +153,7 @@ def _scope(options: _Connecting) -> str:
         raise InvalidInputError(
             f"{options.only!r} is not a part.", _names_hint(options.only, PARTS)
         )
-    return options.scope
+    return options.scope or "user"
 
 
 def _project_name(site: InstallSite) -> str:
@@ -411,31 +404,35 @@ def _check(
         )
 
 
-def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> None:
+def _carry_out(
+    site: InstallSite,
+    verb: str,
+    make_plan: Callable[[Ledger], Plan],
+    options: _Connecting,
+) -> None:
     """Show the plan, ask if no client was named, carry it out, and print the
     outcomes."""
-    plan = planned.plan(Ledger(site.home))
-    again = _command_line(planned.verb, options)
+    plan = make_plan(Ledger(site.home))
+    again = _command_line(verb, options)
     if options.dry_run:
         report.print_dry_run(
             plan,
             site,
-            planned.verb,
+            verb,
             as_json=options.json,
             is_verbose=options.verbose,
         )
         _raise_first_error(plan.outcomes, again)
         return
     unasked = not options.names and not options.yes
-    if unasked and plan.changes and not _confirmed(plan, site, planned.verb, options):
+    if unasked and plan.changes and not _confirmed(plan, site, verb, options):
         say("Nothing was changed.")
         return
     with open_ledger(site.home) as ledger:
-        make_plan = partial(planned.plan, ledger)
-        outcomes = engine.carry_out(make_plan(), make_plan)
+        outcomes = engine.carry_out(make_plan(ledger), lambda: make_plan(ledger))
         if ledger.files:
             _record_user(site.env)
-    report.print_outcomes(outcomes, site, planned.verb, as_json=options.json)
+    report.print_outcomes(outcomes, site, verb, as_json=options.json)
     _raise_first_error(outcomes, again)
 
 

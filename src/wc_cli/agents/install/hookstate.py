@@ -36,7 +36,9 @@ def hook_problems(site: InstallSite) -> Iterator[str]:
         names = [part for part in HOOK_PARTS if Owner(client.name, part, "") in owners]
         if not names:
             continue
-        yield from _edited(ledger, client, names, site)
+        for name, state in _states(ledger, client, HOOK_PARTS, site):
+            if state not in {engine.INSTALLED, engine.FOREIGN}:
+                yield f"{client.title}: its {name} are {state}: wc install --check"
         if "wake" in names and "hooks" not in names and not _brings_hooks(client, site):
             yield (
                 f"{client.title} can be woken, but lacks the hooks that report "
@@ -56,15 +58,9 @@ def other_versions(site: InstallSite) -> Iterator[str]:
     """Yield each client of the user whose rules or skill name other commands and tools
     than this version: what went, for example."""
     ledger = Ledger(site.home)
-    installed = {owner for owner in ledger.owners() if not owner.project}
     for client in registry.CLIENTS:
-        names = [
-            part.name
-            for part in registry.kept_parts(client, site, "", ledger)
-            if part.name in _NAMING_PARTS
-            and (owner := Owner(client.name, part.name, "")) in installed
-            and engine.part_state(ledger, Want(owner, part)) == engine.OUTDATED
-        ]
+        states = _states(ledger, client, _NAMING_PARTS, site)
+        names = [name for name, state in states if state == engine.OUTDATED]
         if names:
             yield (
                 f"{client.title} has {' and '.join(names)} of another version of wc: "
@@ -72,15 +68,14 @@ def other_versions(site: InstallSite) -> Iterator[str]:
             )
 
 
-def _edited(
-    ledger: Ledger, client: Client, names: list[str], site: InstallSite
-) -> Iterator[str]:
+def _states(
+    ledger: Ledger, client: Client, names: tuple[str, ...], site: InstallSite
+) -> Iterator[tuple[str, str]]:
+    """Yield the user's installed parts among these of a client, with their states."""
     for part in registry.kept_parts(client, site, "", ledger):
-        if part.name not in names:
-            continue
-        state = engine.part_state(ledger, Want(Owner(client.name, part.name, ""), part))
-        if state not in {engine.INSTALLED, engine.FOREIGN}:
-            yield f"{client.title}: its {part.name} are {state}: wc install --check"
+        owner = Owner(client.name, part.name, "")
+        if part.name in names and owner in ledger.owners():
+            yield part.name, engine.part_state(ledger, Want(owner, part))
 
 
 def _brings_hooks(client: Client, site: InstallSite) -> bool:

@@ -147,7 +147,7 @@ class Ledger:
         disk.remove(disk.half_of(self._path))
         used = {page.base for page in self.files.values()}
         folder = f"{self.folder}/backups"
-        for name in _file_names(folder):
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
             if name not in used:
                 disk.remove(f"{folder}/{name}")
         disk.remove_folders([folder])
@@ -172,13 +172,6 @@ class Ledger:
         """All owners of changes."""
         records = (record for page in self.files.values() for record in page.records)
         return {owner for record in records for owner in record.owners}
-
-
-def _file_names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
-        return []
 
 
 @contextlib.contextmanager

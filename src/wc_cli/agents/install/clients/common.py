@@ -7,7 +7,7 @@ from pathlib import Path
 
 import wc_cli
 from wc_cli.agents.install import disk
-from wc_cli.agents.install.changes import OwnFile, Part, Set, executable
+from wc_cli.agents.install.changes import OwnFile, Part, Set, launched
 from wc_cli.agents.install.formats import jsonc
 from wc_cli.agents.install.permissions import SERVER
 from wc_core.base.errors import ConflictError, WcError
@@ -47,9 +47,8 @@ def base_folder(site: InstallSite) -> Path:
 
 
 def server_program(site: InstallSite) -> str:
-    """How a client starts the server. A project's files are shared with others, so they
-    contain no path of this machine."""
-    return PROGRAM if site.scope == "project" else executable(PROGRAM, site)
+    """How a client starts the server."""
+    return launched(PROGRAM, site)
 
 
 def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> Set:
@@ -99,6 +98,14 @@ def json_value(path: Path, *keys: str) -> Any:
     except (WcError, ValueError):
         return None
     return None if node is None else node.value
+
+
+def text_of(path: Path) -> str:
+    """The text of a file; empty if it does not exist or cannot be read."""
+    try:
+        return (disk.read(str(path)) or b"").decode(errors="replace")
+    except WcError:
+        return ""
 
 
 def is_present(site: InstallSite, programs: tuple[str, ...], *paths: str) -> bool:

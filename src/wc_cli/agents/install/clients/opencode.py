@@ -14,7 +14,7 @@ from wc_cli.agents.install.changes import (
     OwnFile,
     Part,
     Set,
-    executable,
+    launched,
 )
 from wc_cli.agents.install.clients import common
 from wc_cli.agents.install.permissions import prefixes
@@ -86,18 +86,20 @@ def _permission_changes(
 
 def _plugin(site: InstallSite) -> OwnFile:
     folder = _user_folder(site)
-    names = {name: executable(name, site) for name in ("wc-cli", "wc-guard")}
     if site.scope == "project":
         folder = common.base_folder(site) / ".opencode"
-        names = {name: name for name in names}
-    text = _PLUGIN.replace("WC_PROGRAM", json.dumps(names["wc-cli"]))
-    text = text.replace("WC_GUARD", json.dumps(names["wc-guard"]))
-    return OwnFile(folder / "plugins/watercooler.js", text)
+    return OwnFile(folder / "plugins/watercooler.js", _filled(_PLUGIN, site))
 
 
 def _wake_plugin(site: InstallSite) -> OwnFile:
-    text = _WAKE_PLUGIN.replace("WC_PROGRAM", json.dumps(executable("wc-cli", site)))
-    return OwnFile(_user_folder(site) / "plugins/watercooler-wake.js", text)
+    path = _user_folder(site) / "plugins/watercooler-wake.js"
+    return OwnFile(path, _filled(_WAKE_PLUGIN, site))
+
+
+def _filled(text: str, site: InstallSite) -> str:
+    for word, name in (("WC_PROGRAM", "wc-cli"), ("WC_GUARD", "wc-guard")):
+        text = text.replace(word, json.dumps(launched(name, site)))
+    return text
 
 
 _WAKE_PLUGIN = """\

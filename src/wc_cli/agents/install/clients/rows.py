@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from wc_cli.agents.install import disk
 from wc_cli.agents.install.changes import (
     USER,
     USER_AND_PROJECT,
@@ -26,7 +25,6 @@ from wc_cli.agents.install.permissions import (
     pattern,
     prefixes,
 )
-from wc_core.base.errors import WcError
 from wc_core.base.programs import find_program
 from wc_core.base.values import NamedTuple
 
@@ -365,11 +363,7 @@ def _continue(site: InstallSite) -> tuple[Part, ...]:
 
 def _is_connected_by_hand(config: Path) -> bool:
     """Whether a settings file that people write has our server."""
-    try:
-        data = disk.read(str(config)) or b""
-    except WcError:
-        return False
-    lines = data.decode(errors="replace").splitlines()
+    lines = common.text_of(config).splitlines()
     return any(common.PROGRAM in line.partition("#")[0] for line in lines)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 import tomllib
+from functools import partial
 from pathlib import Path
 
 from wc_cli.agents.install import disk
@@ -26,7 +27,6 @@ from wc_cli.agents.install.changes import (
 from wc_cli.agents.install.clients import common
 from wc_cli.agents.launcher import own_program
 from wc_cli.run.completion import scripts
-from wc_core.base.errors import WcError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,47 +110,39 @@ def _fill_snippet(lines: tuple[str, ...], site: InstallSite) -> tuple[str, ...]:
     return tuple(line.format(program=word, line=tmux_line) for line in lines)
 
 
-def _text_of(path: Path) -> str:
-    """The text of a file; empty if it does not exist or cannot be read."""
-    try:
-        return (disk.read(str(path)) or b"").decode(errors="replace")
-    except WcError:
-        return ""
-
-
 def prompt_file(name: str, site: InstallSite) -> tuple[str, str]:
     """The path of the file with a shell's prompt, and its text if it has our lines."""
-    fish = _fish(site).parent / "conf.d/watercooler.fish"
-    path = {"bash": _bashrc(site), "zsh": _zshrc(site), "fish": fish}[name]
-    text = _text_of(path)
+    path = _file("fish prompt" if name == "fish" else name, site)
+    text = common.text_of(path)
     return str(path), text if HOOK in text else ""
 
 
-def _is_used(site: InstallSite, name: str, file: Path) -> bool:
+def _is_used(name: str, site: InstallSite) -> bool:
     """Whether a shell has a file of the user, or is the user's own: a new account on
     macOS has no ~/.zshrc."""
-    return file.exists() or os.path.basename(site.env.get("SHELL", "")) == name
+    own_shell = os.path.basename(site.env.get("SHELL", ""))
+    return _file(name, site).exists() or own_shell == name
 
 
-def _zsh_folder(site: InstallSite) -> Path:
-    chosen = site.env.get("ZDOTDIR", "")
-    return Path(chosen) if chosen else site.home
+def _file(name: str, site: InstallSite) -> Path:
+    """The file of a shell, a prompt or tmux that has our lines."""
+    config = common.config_folder(site)
+    zsh, starship = (site.env.get(word) for word in ("ZDOTDIR", "STARSHIP_CONFIG"))
+    # The first of tmux's files that exists; it reads all of them.
+    tmux, in_config = site.home / ".tmux.conf", config / "tmux/tmux.conf"
+    return {
+        "bash": site.home / ".bashrc",
+        "zsh": Path(zsh or site.home) / ".zshrc",
+        "fish": config / "fish/config.fish",
+        "fish prompt": config / "fish/conf.d/watercooler.fish",
+        "starship": Path(starship or config / "starship.toml"),
+        "powerlevel10k": Path(zsh or site.home) / ".p10k.zsh",
+        "tmux": in_config if in_config.exists() and not tmux.exists() else tmux,
+    }[name]
 
 
-def _bashrc(site: InstallSite) -> Path:
-    return site.home / ".bashrc"
-
-
-def _zshrc(site: InstallSite) -> Path:
-    return _zsh_folder(site) / ".zshrc"
-
-
-def _p10k(site: InstallSite) -> Path:
-    return _zsh_folder(site) / ".p10k.zsh"
-
-
-def _fish(site: InstallSite) -> Path:
-    return common.config_folder(site) / "fish/config.fish"
+def _exists(name: str, site: InstallSite) -> bool:
+    return _file(name, site).exists()
 
 
 def _data_folder(site: InstallSite) -> Path:
@@ -159,76 +151,67 @@ def _data_folder(site: InstallSite) -> Path:
     return Path(data) if os.path.isabs(data) else site.home / ".local/share"
 
 
-def _starship(site: InstallSite) -> Path:
-    chosen = site.env.get("STARSHIP_CONFIG", "")
-    return Path(chosen) if chosen else common.config_folder(site) / "starship.toml"
-
-
-def _tmux(site: InstallSite) -> Path:
-    """The first of its files that exists; tmux reads all of them."""
-    in_home = site.home / ".tmux.conf"
-    in_config = common.config_folder(site) / "tmux/tmux.conf"
-    return in_config if in_config.exists() and not in_home.exists() else in_home
-
-
-def _uses_starship(path: Path) -> bool:
+def _uses_starship(shell: str, site: InstallSite) -> bool:
     """Whether a shell's file leaves the prompt to starship, which then shows our
     line."""
-    return "starship init" in _text_of(path)
+    return "starship init" in common.text_of(_file(shell, site))
 
 
 def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
     return (Part("prompt", (change,), notes),)
 
 
-def _completion(
-    site: InstallSite, shell: str, rc: Path, lines: tuple[str, ...]
-) -> Part:
+def _completion(site: InstallSite, shell: str, lines: tuple[str, ...]) -> Part:
     """The completion script of a shell, and the lines in its file that read it."""
     script = _data_folder(site) / f"watercooler/completion.{shell}"
     word = shlex.quote(str(script))
     block = tuple(line.format(script=word) for line in lines)
     changes = (
         OwnFile(script, scripts.SCRIPTS[shell]),
-        Block(rc, block, _COMPLETION),
+        Block(_file(shell, site), block, _COMPLETION),
     )
     return Part("completion", changes, (_NOTE,))
 
 
+def _block_parts(
+    name: str, lines: tuple[str, ...], note: str, site: InstallSite
+) -> tuple[Part, ...]:
+    """The lines of a snippet, in a block of the file."""
+    block = Block(_file(name, site), _fill_snippet(lines, site))
+    return _prompt(block, note)
+
+
 def _bash_parts(site: InstallSite) -> tuple[Part, ...]:
-    words = _completion(site, "bash", _bashrc(site), _BASH_COMPLETION)
-    if _uses_starship(_bashrc(site)):
+    words = _completion(site, "bash", _BASH_COMPLETION)
+    if _uses_starship("bash", site):
         return (words,)
-    prompt = Block(_bashrc(site), _fill_snippet(_BASH, site))
-    return (*_prompt(prompt, _NOTE), words)
+    return (*_block_parts("bash", _BASH, _NOTE, site), words)
 
 
 def _zsh_parts(site: InstallSite) -> tuple[Part, ...]:
-    words = _completion(site, "zsh", _zshrc(site), _ZSH_COMPLETION)
-    if _uses_starship(_zshrc(site)) or _p10k(site).exists():
+    words = _completion(site, "zsh", _ZSH_COMPLETION)
+    if _uses_starship("zsh", site) or _file("powerlevel10k", site).exists():
         return (words,)
-    prompt = Block(_zshrc(site), _fill_snippet(_ZSH, site))
-    return (*_prompt(prompt, _NOTE), words)
+    return (*_block_parts("zsh", _ZSH, _NOTE, site), words)
 
 
 def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
-    folder = _fish(site).parent / "completions"
+    folder = _file("fish", site).parent / "completions"
     # fish reads the file named after the command, instead of its own file for wc.
     files = tuple(
         OwnFile(folder / f"{name}.fish", scripts.SCRIPTS["fish"])
         for name in ("wc", "wc-cli", "wc-observe")
     )
     words = Part("completion", files)
-    if _uses_starship(_fish(site)):
+    if _uses_starship("fish", site):
         return (words,)
     text = "".join(f"{line}\n" for line in _fill_snippet(_FISH, site))
-    path = _fish(site).parent / "conf.d/watercooler.fish"
-    return (*_prompt(OwnFile(path, text), _NOTE), words)
+    return (*_prompt(OwnFile(_file("fish prompt", site), text), _NOTE), words)
 
 
 def _has_starship(site: InstallSite) -> bool:
-    shells = (_bashrc(site), _zshrc(site), _fish(site))
-    return _starship(site).exists() or any(map(_uses_starship, shells))
+    uses = (_uses_starship(shell, site) for shell in ("bash", "zsh", "fish"))
+    return _file("starship", site).exists() or any(uses)
 
 
 def _starship_parts(site: InstallSite) -> tuple[Part, ...]:
@@ -240,14 +223,16 @@ def _starship_parts(site: InstallSite) -> tuple[Part, ...]:
         "style": "bold yellow",
         "description": "Whose move it is (Watercooler)",
     }
-    change = Set(_starship(site), ("custom", "watercooler"), table, format="toml")
+    change = Set(
+        _file("starship", site), ("custom", "watercooler"), table, format="toml"
+    )
     return _prompt(change, *_starship_notes(site))
 
 
 def _starship_notes(site: InstallSite) -> tuple[str, ...]:
     """What is left to do for users who have configured the contents of their prompt."""
     try:
-        chosen = tomllib.loads(_text_of(_starship(site))).get("format")
+        chosen = tomllib.loads(common.text_of(_file("starship", site))).get("format")
     except tomllib.TOMLDecodeError:
         return ()
     markers = ("$all", "$custom", "${custom", "$all$")
@@ -257,12 +242,12 @@ def _starship_notes(site: InstallSite) -> tuple[str, ...]:
 
 
 def _p10k_parts(site: InstallSite) -> tuple[Part, ...]:
-    return _prompt(Block(_p10k(site), _fill_snippet(_P10K, site)), _NOTE)
+    return _block_parts("powerlevel10k", _P10K, _NOTE, site)
 
 
 def _tmux_parts(site: InstallSite) -> tuple[Part, ...]:
-    note = f"In a running tmux: tmux source-file {_tmux(site)}"
-    return _prompt(Block(_tmux(site), _fill_snippet(_TMUX, site)), note)
+    note = f"In a running tmux: tmux source-file {_file('tmux', site)}"
+    return _block_parts("tmux", _TMUX, note, site)
 
 
 def _pages_source() -> Path | None:
@@ -292,18 +277,11 @@ def _man_parts(site: InstallSite) -> tuple[Part, ...]:
 
 MAN = Client("man", lambda site: bool(_man_parts(site)), USER, _man_parts)
 CLIENTS: tuple[Client, ...] = (
-    Client(
-        "bash", lambda site: _is_used(site, "bash", _bashrc(site)), USER, _bash_parts
-    ),
-    Client("zsh", lambda site: _is_used(site, "zsh", _zshrc(site)), USER, _zsh_parts),
-    Client("fish", lambda site: _is_used(site, "fish", _fish(site)), USER, _fish_parts),
+    Client("bash", partial(_is_used, "bash"), USER, _bash_parts),
+    Client("zsh", partial(_is_used, "zsh"), USER, _zsh_parts),
+    Client("fish", partial(_is_used, "fish"), USER, _fish_parts),
     Client("starship", _has_starship, USER, _starship_parts),
-    Client(
-        "powerlevel10k",
-        lambda site: _p10k(site).exists(),
-        USER,
-        _p10k_parts,
-    ),
-    Client("tmux", lambda site: _tmux(site).exists(), USER, _tmux_parts),
+    Client("powerlevel10k", partial(_exists, "powerlevel10k"), USER, _p10k_parts),
+    Client("tmux", partial(_exists, "tmux"), USER, _tmux_parts),
     MAN,
 )

@@ -312,17 +312,12 @@ def without_element(text: str, parent: Node, index: int) -> str:
         # The comma before it no longer separates anything.
         comma = before.comma
         return text[: comma - 1] + text[comma:start] + text[end:]
-    alone = len(elements) == 1
-    if alone and not _text_around(text, parent, element.start, end).strip():
+    around = text[parent.start + 1 : element.start] + text[end : parent.end - 1]
+    if len(elements) == 1 and not around.strip():
         return text[: parent.start + 1] + text[parent.end - 1 :]
     if start == element.start:
         end += len(text[end:]) - len(text[end:].lstrip(" \t"))
     return text[:start] + text[end:]
-
-
-def _text_around(text: str, parent: Node, start: int, end: int) -> str:
-    """The text of an object or array before and after a span."""
-    return text[parent.start + 1 : start] + text[end : parent.end - 1]
 
 
 def _blank_before(text: str, least: int, at: int, end: int) -> int:
