@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from wc_cli.run.context import Context
 
-_SCOPES = USER_AND_PROJECT
+_NAMES = tuple(client.name for client in registry.CLIENTS)
 
 
 class _Connecting(Options):
@@ -145,9 +145,10 @@ def install_site(context: Context, scope: str) -> InstallSite:
 
 def _scope(options: _Connecting) -> str:
     """The scope. Raises InvalidInputError for an unknown scope or part."""
-    if options.scope not in {"", *_SCOPES}:
+    if options.scope not in {"", *USER_AND_PROJECT}:
         raise InvalidInputError(
-            f"{options.scope!r} is not a scope.", f"One of: {', '.join(_SCOPES)}"
+            f"{options.scope!r} is not a scope.",
+            f"One of: {', '.join(USER_AND_PROJECT)}",
         )
     if options.only not in {"", *PARTS}:
         raise InvalidInputError(
@@ -293,9 +294,8 @@ def _require_some(wants: Sequence[Want], options: Install) -> None:
             "Leave out --only; if starship or powerlevel10k makes a shell's prompt, "
             "they show the line.",
         )
-    names = "|".join(client.name for client in registry.CLIENTS)
     raise InvalidInputError(
-        "No client was found to connect.", f"Name one: wc install {names}"
+        "No client was found to connect.", f"Name one: wc install {'|'.join(_NAMES)}"
     )
 
 
@@ -308,11 +308,8 @@ def _clients(options: Install, site: InstallSite) -> list[Client]:
     }
     for name in options.names:
         if name not in by_name:
-            problem = (
-                f"has no scope {site.scope!r}"
-                if _is_client(name)
-                else "is not a client"
-            )
+            is_client = name in _NAMES
+            problem = f"has no scope {site.scope!r}" if is_client else "is not a client"
             raise InvalidInputError(f"{name!r} {problem}.", _names_hint(name, by_name))
     named = [by_name[name] for name in dict.fromkeys(options.names)]
     if named:
@@ -340,10 +337,6 @@ def _names_hint(name: str, names: Iterable[str]) -> str:
     return f"{question}One of: {', '.join(all_names)}"
 
 
-def _is_client(name: str) -> bool:
-    return any(client.name == name for client in registry.CLIENTS)
-
-
 def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...]:
     """The installed parts that the options select, in the order of the registry.
 
@@ -352,10 +345,9 @@ def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...
     owners = Ledger(site.home).owners()
     installed = {owner.client for owner in owners}
     for name in options.names:
-        if name not in installed and not _is_client(name):
-            names = [client.name for client in registry.CLIENTS]
+        if name not in {*installed, *_NAMES}:
             raise InvalidInputError(
-                f"{name!r} is not a client.", _names_hint(name, names)
+                f"{name!r} is not a client.", _names_hint(name, _NAMES)
             )
     selected = (owner for owner in owners if _is_selected(owner, site, options))
     return tuple(sorted(selected, key=_display_order))
@@ -376,8 +368,7 @@ def _is_selected(owner: Owner, site: InstallSite, options: Uninstall) -> bool:
 def _display_order(owner: Owner) -> tuple[str, int, int]:
     """A sort key: by project, then in the order of the registry; clients or parts that
     only another version knows come last."""
-    clients = [client.name for client in registry.CLIENTS]
-    return (owner.project, _rank(owner.client, clients), _rank(owner.part, PARTS))
+    return (owner.project, _rank(owner.client, _NAMES), _rank(owner.part, PARTS))
 
 
 def _rank(name: str, names: Sequence[str]) -> int:
@@ -425,7 +416,11 @@ def _carry_out(
         _raise_first_error(plan.outcomes, again)
         return
     unasked = not options.names and not options.yes
-    if unasked and plan.changes and not _confirmed(plan, site, verb, options):
+    if (
+        unasked
+        and plan.workspace.changed()
+        and not _confirmed(plan, site, verb, options)
+    ):
         say("Nothing was changed.")
         return
     with open_ledger(site.home) as ledger:

@@ -68,11 +68,6 @@ class Plan(NamedTuple):
         files = self.workspace.changed()
         return "".join(_file_diff(file, whole=whole) for file in files)
 
-    @property
-    def changes(self) -> bool:
-        """Whether any file would change."""
-        return bool(self.workspace.changed())
-
 
 def plan_install(
     ledger: Ledger, wants: Iterable[Want], obsolete: Iterable[Owner] = ()

@@ -163,10 +163,8 @@ class Workspace:
             records.append(new)
         else:
             records[records.index(old)] = new
-        self._keep(file._replace(page=file.page._replace(records=tuple(records))))
-
-    def _keep(self, file: WorkspaceFile) -> None:
-        self._files[file.path] = file
+        page = file.page._replace(records=tuple(records))
+        self._files[file.path] = file._replace(page=page)
 
     # Removing changes.
 
@@ -192,7 +190,7 @@ class Workspace:
         if text != file.text:
             disk.check(file.path)
         page = file.page._replace(records=remaining)
-        self._keep(file._replace(text=text, page=page))
+        self._files[file.path] = file._replace(text=text, page=page)
         return clean
 
     def _text_without(
