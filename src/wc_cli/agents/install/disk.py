@@ -177,6 +177,15 @@ def _no_half_left(half: str) -> Iterator[None]:
         raise
 
 
+def replace(
+    path: str, before: bytes | None, after: bytes | None, *, mode: int | None = None
+) -> None:
+    """Replace a file as `take_place` does, and forget the replaced one."""
+    replaced = take_place(path, before, after, mode=mode)
+    if replaced is not None:
+        os.close(replaced)
+
+
 def take_place(
     path: str, before: bytes | None, after: bytes | None, *, mode: int | None = None
 ) -> int | None:

@@ -312,9 +312,7 @@ class Workspace:
         is_hidden = client_data not in {file.data, b""}
         if is_hidden and disk.read(file.path) == file.new:
             with contextlib.suppress(ConflictError):  # a still newer version stays
-                newer = disk.take_place(file.path, file.new, client_data)
-                if newer is not None:
-                    os.close(newer)
+                disk.replace(file.path, file.new, client_data)
         data = _settled(partial(disk.read, file.path), file.new)
         missing, returned = _differences(item, data)
         if returned:

@@ -13,7 +13,7 @@ _BY_NAME = {
     for client in (claude.CLIENT, codex.CLIENT, opencode.CLIENT, *rows.CLIENTS)
 }
 AGENT_CLIENTS = tuple(_BY_NAME[agent.client] for agent in AGENTS if agent.client)
-CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS)
+CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS, shells.MAN)
 
 
 def parts(client: Client, site: InstallSite) -> tuple[Part, ...]:

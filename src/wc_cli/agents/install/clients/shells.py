@@ -283,5 +283,4 @@ CLIENTS: tuple[Client, ...] = (
     Client("starship", _has_starship, USER, _starship_parts),
     Client("powerlevel10k", partial(_exists, "powerlevel10k"), USER, _p10k_parts),
     Client("tmux", partial(_exists, "tmux"), USER, _tmux_parts),
-    MAN,
 )
