@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from blocks import replaced
 
-from wc_core.ledger.configuration import keys, personalkeys
+from wc_core.ledger.configuration import keys, preferences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,5 +37,5 @@ def personal_rows() -> Iterator[str]:
     """Yields the table of what a person may set for themselves."""
     yield "| key | values | what it says |"
     yield "|---|---|---|"
-    for key in personalkeys.KEYS:
+    for key in preferences.KEYS:
         yield f"| `{key.name}` | {key.values} | {key.help} |"

@@ -33,7 +33,7 @@ from tests.naming import SOURCE, modules, syntax_nodes
 from tests.shape import circle, late_imports
 from wc_cli.run import table
 from wc_core.base.layout import Layout
-from wc_core.ledger.configuration import keys, personalkeys
+from wc_core.ledger.configuration import keys, preferences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ def totals() -> dict[str, int]:
         "commands": len(table.COMMANDS),
         "options": _options(),
         "settings": len(keys.KEYS),
-        "preferences": len(personalkeys.KEYS),
+        "preferences": len(preferences.KEYS),
         "variables": len(_variables()),
         "paths of a store": len(paths),
         "locks": sum(

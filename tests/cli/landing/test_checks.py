@@ -18,7 +18,7 @@ from tests import amounts
 from tests.cli.landing.story import approve, change, head, line_of, login, work
 from wc_cli.agents.landing import lander
 from wc_cli.edits.landing import programs
-from wc_cli.edits.landing.checking import CheckPlace, CheckResult
+from wc_cli.edits.landing.programs import CheckPlace, CheckResult
 from wc_cli.ledger.store import locks
 from wc_core.base import processes
 from wc_core.base.layout import Layout

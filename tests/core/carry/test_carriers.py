@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.core import strategies
 from wc_core.base import sandboxes
 from wc_core.base.names import Directory
-from wc_core.ledger.carry import carriers, checking
-from wc_core.ledger.carry.carriers import Line
-from wc_core.ledger.carry.checking import RefusedLineError
+from wc_core.ledger.carry import carriers
+from wc_core.ledger.carry.carriers import Line, RefusedLineError
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.model import Ball, Entry
 
@@ -40,7 +39,7 @@ def line(**fields: object) -> bytes:
 def reason(data: bytes) -> str:
     """Why a line is refused."""
     with pytest.raises(RefusedLineError) as caught:
-        checking.checked(data, Directory())
+        carriers.checked(data, Directory())
     return str(caught.value)
 
 
@@ -70,7 +69,7 @@ def test_an_entry_of_wc_passes_as_it_is(entry: Entry) -> None:
     data = codec.to_line(entry, 3).strip()
     if codec.read_log(entry.topic, data + b"\n").damage:
         return
-    assert checking.checked(data, Directory()) == Line(entry.topic, ID, data)
+    assert carriers.checked(data, Directory()) == Line(entry.topic, ID, data)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,7 @@ def test_what_cannot_be_an_entry_is_refused(data: bytes, expected: str) -> None:
 def test_no_bytes_are_an_error(data: bytes) -> None:
     """Whatever a line has, it is an entry or refused."""
     with pytest.raises(RefusedLineError) as caught:
-        checking.checked(b"{" + data, Directory())
+        carriers.checked(b"{" + data, Directory())
     assert str(caught.value).isprintable()
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import json_values
-from wc_core.ledger.configuration import keys, personalkeys
+from wc_core.ledger.configuration import keys, preferences
 from wc_core.ledger.configuration.keys import Key, ValueOfKeyError
 from wc_core.ledger.threads.settings import Settings
 
@@ -93,7 +93,7 @@ def test_what_is_typed_is_valid_in_a_file(key: Key, words: list[str]) -> None:
     ],
 )
 def test_an_address_of_a_server(text: str) -> None:
-    key = keys.find(("meaning", "endpoint"), personalkeys.KEYS)
+    key = keys.find(("meaning", "endpoint"), preferences.KEYS)
     assert key is not None
     assert keys.typed(key, [text]) == text
 
@@ -118,7 +118,7 @@ def test_an_address_of_a_server(text: str) -> None:
     ],
 )
 def test_what_is_no_address_of_a_server(text: Any) -> None:
-    key = keys.find(("meaning", "endpoint"), personalkeys.KEYS)
+    key = keys.find(("meaning", "endpoint"), preferences.KEYS)
     assert key is not None
     with pytest.raises(ValueOfKeyError, match="not an address with http or https"):
         keys.checked(key, text)

@@ -282,7 +282,7 @@ def _ignored_paths(top: str, env: Mapping[str, str]) -> list[str]:
 def _unsaved_entries(context: Context) -> dict[str, str]:
     if sandboxes.current(context.env) is None:
         return {}
-    from wc_cli.bridges.carry.unsaved import unsaved  # 30 ms, only in sandboxes
+    from wc_cli.bridges.carry.automatic import unsaved  # 30 ms, only in sandboxes
 
     place = context.place
     found = unsaved(place.root, place.repository, context.env)

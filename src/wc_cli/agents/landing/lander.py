@@ -15,7 +15,7 @@ from wc_cli.edits.landing.building import (
     SigningError,
     builder_on,
 )
-from wc_cli.edits.landing.checking import CheckPlace
+from wc_cli.edits.landing.programs import CheckPlace
 from wc_cli.edits.landing.publishing import (
     BasePlace,
     LandingRecord,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from wc_cli.edits.landing.building import BuiltLanding
-    from wc_cli.edits.landing.checking import CheckResult
+    from wc_cli.edits.landing.programs import CheckResult
     from wc_cli.edits.landing.publishing import LandingRecord
     from wc_cli.run.context import Context
     from wc_core.ledger.threads.model import Entry, State

@@ -13,6 +13,7 @@ from wc_cli.ledger.settle import settler
 from wc_cli.ledger.sync.exchanger import PUSH_ALWAYS, exchange_error
 from wc_cli.ledger.sync.wire import Wire
 from wc_cli.ledger.sync.wireerrors import WireError
+from wc_core.base import sandboxes
 from wc_core.base.errors import (
     ConflictError,
     LockTimeoutError,
@@ -22,6 +23,7 @@ from wc_core.base.errors import (
 )
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
+from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.carry import modes
@@ -215,3 +217,56 @@ def main_worktree(root: str) -> Repository | None:
     if base != ".git":
         return None
     return Repository(checkout.common, checkout.common, folder)
+
+
+class Unsaved(NamedTuple):
+    """A ``sentence`` about entries that exist only here, which ends with what saves
+    them. ``key`` changes if there are others."""
+
+    sentence: str
+    key: str
+
+
+def unsaved(
+    root: str, code: Repository | None, env: Mapping[str, str]
+) -> Unsaved | None:
+    """The entries that exist only in this sandbox; ``None`` if there are none, or on an
+    ordinary machine. What can be carried is carried first."""
+    if code is None or sandboxes.current(env) is None:
+        return None
+    try:
+        carried = carry_if_wanted(root, code, env)
+        if carried is not None and carried.ids:
+            return _of_carried(carried, code, env)
+        reason = ""
+    except WcError as error:
+        reason = f" ({error.message.rstrip('.')})"
+    from wc_cli.bridges.carry import carrying  # as in `_carry`
+
+    try:
+        unsent = carrying.unsent(root, env)
+    except (WcError, GitError) as error:
+        sentence = f"It is not known which entries are only on this machine{reason}"
+        return Unsaved(f"{sentence}: {one_line(str(error))}", sentence)
+    count = len(unsent.lines) + unsent.uncarried
+    if not count:
+        return None
+    entries = counted(count, "entry exists", "entries exist")
+    sentence = f"{entries} only on this machine{reason}: wc sync --carry"
+    return Unsaved(sentence, f"{count}{reason}")
+
+
+def _of_carried(
+    carried: Carried, code: Repository, env: Mapping[str, str]
+) -> Unsaved | None:
+    if carried.outbox:
+        words = ("status", "--porcelain", "--untracked-files=all", "--")
+        try:
+            if not Git(carried.top, env).run(*words, carried.outbox):
+                return None
+        except GitError:
+            pass
+    elif not carried.has_to_be_pushed(code):
+        return None
+    key = carried.carrier or carried.tip
+    return Unsaved(carried.sentence(code), key)

@@ -23,8 +23,8 @@ from wc_core.base.files import read_plain
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import carriers, checking, records
-from wc_core.ledger.carry.checking import RefusedLineError
+from wc_core.ledger.carry import carriers, records
+from wc_core.ledger.carry.carriers import RefusedLineError
 from wc_core.ledger.git import carried as git_carried
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.carried import Carried
@@ -240,7 +240,7 @@ def _unsent(
     size = uncarried = 0
     for data in first.intersection(*others):
         try:
-            line = checking.checked(data, rules.directory)
+            line = carriers.checked(data, rules.directory)
         except RefusedLineError:
             uncarried += 1
             continue

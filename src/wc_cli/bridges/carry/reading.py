@@ -12,8 +12,8 @@ from itertools import islice
 
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import carriers, checking
-from wc_core.ledger.carry.checking import RefusedLineError
+from wc_core.ledger.carry import carriers
+from wc_core.ledger.carry.carriers import RefusedLineError
 from wc_core.ledger.carry.records import Refused
 
 TYPE_CHECKING = False
@@ -102,7 +102,7 @@ class CarrierReader:
                 continue
             for number, row in enumerate(rows, 1):
                 try:
-                    yield carrier.name, checking.checked(row, self.directory)
+                    yield carrier.name, carriers.checked(row, self.directory)
                 except RefusedLineError as error:
                     reason = f"line {number}: {error}"
                     self.refusals.add(carrier.name, carrier.place, reason)

@@ -16,7 +16,7 @@ from wc_core.base.files import read_plain
 from wc_core.base.names import near_names
 from wc_core.base.text import one_line
 from wc_core.ledger import settingvalues
-from wc_core.ledger.configuration import keys, personalkeys, preferences
+from wc_core.ledger.configuration import keys, preferences
 from wc_core.ledger.configuration.keys import ValueOfKeyError
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.jsontext import dumps
@@ -138,7 +138,7 @@ _ACTIONS = {_GET: _get, _SET: _set, _UNSET: _unset, _LIST: _list}
 
 
 def _table(options: ConfigOptions) -> Sequence[Key]:
-    return personalkeys.KEYS if options.personal else keys.KEYS
+    return preferences.KEYS if options.personal else keys.KEYS
 
 
 def _values(context: Context, options: ConfigOptions) -> list[SettingValue]:
@@ -200,7 +200,7 @@ def _key(typed: tuple[str, ...], options: ConfigOptions) -> tuple[tuple[str, ...
 
 def _unknown(typed: str, options: ConfigOptions) -> InvalidInputError:
     names = [key.name for key in _table(options)]
-    if typed in {key.name for key in (*keys.KEYS, *personalkeys.KEYS)}:
+    if typed in {key.name for key in (*keys.KEYS, *preferences.KEYS)}:
         if options.personal:
             return InvalidInputError(
                 f"{typed} is a setting of the repository.", "Leave out --global."

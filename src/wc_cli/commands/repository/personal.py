@@ -9,7 +9,7 @@ from wc_cli.agents.install.formats.jsonc import UnreadableError
 from wc_core.attention.notify import targets
 from wc_core.base.errors import CorruptError, NotFoundError
 from wc_core.base.text import one_line
-from wc_core.ledger.configuration import keys, personalkeys, preferences
+from wc_core.ledger.configuration import keys, preferences
 from wc_core.ledger.settingvalues import FILE, SettingValue
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ def values(env: Mapping[str, str]) -> list[SettingValue]:
         SettingValue((table, name), key, value, FILE, path)
         for table, names in fields.items()
         for name, value in names.items()
-        if (key := keys.find((table, name), personalkeys.KEYS)) is not None
+        if (key := keys.find((table, name), preferences.KEYS)) is not None
     ]
 
 

@@ -1,7 +1,7 @@
 """The table of a store's keys, checking a value for any key, and the rules that are
 among them.
 
-`wc_core.ledger.configuration.personalkeys` has the table of personal ones.
+`wc_core.ledger.configuration.preferences` has the table of personal ones.
 """
 
 from __future__ import annotations

@@ -13,8 +13,22 @@ from wc_core.base import variables
 from wc_core.base.files import read_plain
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.configuration import keys
-from wc_core.ledger.configuration.keys import ModelServer
+from wc_core.ledger.configuration.keys import (
+    LOCAL,
+    NAMES,
+    NUMBER,
+    OFF,
+    RUN_MINUTES,
+    SERVER,
+    SWITCH,
+    TEXTS,
+    WAKES_PER_HOUR,
+    Key,
+    ModelServer,
+    ValueOfKeyError,
+    checked,
+    find,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +39,84 @@ MEANING_VARIABLE = "WATERCOOLER_MEANING"
 # A word in the place of a command that notifies.
 DESKTOP = "desktop"
 NO_SERVER = ModelServer()
+KEYS = (
+    Key(
+        "notify.command",
+        TEXTS,
+        "What notifies you: desktop, a command that gets the event, or several.",
+        field="notify_commands",
+    ),
+    Key(
+        "inbox.leave_out",
+        TEXTS,
+        "Repositories that wc inbox leaves out: names or paths.",
+        field="left_out",
+    ),
+    Key(
+        "inbox.statusline",
+        SWITCH,
+        "Whether the status line counts what waits in other repositories.",
+        field="shows_elsewhere",
+    ),
+    Key(
+        "wake.from",
+        NAMES,
+        "Whose balls from elsewhere wake your agents: known, anyone, or names.",
+        ("known",),
+        field="wake_from",
+    ),
+    Key(
+        "run.from",
+        NAMES,
+        "Whose balls wc run starts agents for: own (written here), known, anyone, or "
+        "names.",
+        ("own",),
+        field="run_from",
+    ),
+    Key(
+        "land.by",
+        NAMES,
+        "Whose approvals from other clones count for wc land here.",
+        (),
+        field="land_by",
+    ),
+    Key(
+        "run.AGENT",
+        TEXTS,
+        "The command that runs an agent, as codex.",
+        field="run_commands",
+        former=(
+            ".environment",
+            ".cloud_minutes",
+            ".minutes",
+            ".worktrees",
+            "-cloud",
+            "-diff",
+        ),
+    ),
+    Key(
+        "summaries.endpoint",
+        SERVER,
+        "The server and its model that summarise what you write; none: nothing is "
+        "sent.",
+        field="summaries_endpoint",
+    ),
+    Key(
+        "meaning.endpoint",
+        SERVER,
+        "What searches use besides words: local (this machine), off, or a server and "
+        "its model, which entries and queries are sent to.",
+        field="meaning_endpoint",
+        allowed=(LOCAL, OFF),
+    ),
+)
+
+# As in `wc_core.ledger.configuration.keys`.
+FORMER = (
+    Key("meaning.enabled", SWITCH, "", field="by_meaning"),
+    Key("run.minutes", NUMBER, "", field="run_minutes", least=1, most=RUN_MINUTES),
+    Key("wake.per_hour", NUMBER, "", field="wakes_per_hour", most=WAKES_PER_HOUR),
+)
 
 
 class Preferences(NamedTuple):
@@ -51,10 +143,10 @@ class Preferences(NamedTuple):
     shows_elsewhere: bool = False
     notify_commands: tuple[str, ...] = ()
     wake_from: tuple[str, ...] = ("known",)
-    wakes_per_hour: int = keys.WAKES_PER_HOUR
+    wakes_per_hour: int = WAKES_PER_HOUR
     run_from: tuple[str, ...] = ("own",)
     land_by: tuple[str, ...] = ()
-    run_minutes: int = keys.RUN_MINUTES
+    run_minutes: int = RUN_MINUTES
     run_commands: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     summaries_endpoint: ModelServer = NO_SERVER
     by_meaning: bool = True
@@ -88,7 +180,7 @@ def load(env: Mapping[str, str]) -> Preferences:
         loaded = loaded._replace(
             summaries_endpoint=NO_SERVER, meaning_endpoint=NO_SERVER, by_meaning=False
         )
-    if env.get(MEANING_VARIABLE, "") == keys.OFF:
+    if env.get(MEANING_VARIABLE, "") == OFF:
         return loaded._replace(by_meaning=False)
     return loaded
 
@@ -108,36 +200,33 @@ def _loaded(env: Mapping[str, str]) -> Preferences:
 
 
 def _parsed(fields: Mapping[str, Any]) -> Preferences:
-    # 0.2 ms, and most people have no such file.
-    from wc_core.ledger.configuration import personalkeys
-
     values: dict[str, Any] = {}
     ignored = []
     for table, names in fields.items():
-        if table not in {key.parts[0] for key in personalkeys.KEYS}:
+        if table not in {key.parts[0] for key in KEYS}:
             ignored.append(table)
             continue
         if not isinstance(names, dict):
             raise ValueError(f"[{table}] is not a table")  # noqa: TRY004 - of a file
         for name, value in names.items():
-            key = keys.find((table, name), personalkeys.KEYS)
+            key = find((table, name), KEYS)
             if key is None or (key.is_open and not isinstance(value, str | list)):
                 # A number at an open key, as in ``run``, is another version's key.
                 ignored.append(f"{table}.{name}")
                 continue
-            checked = keys.checked(key, value)
+            typed = checked(key, value)
             if key.is_open:
-                values.setdefault(key.field, {})[name] = checked
+                values.setdefault(key.field, {})[name] = typed
             else:
-                values[key.field] = checked
-    for key in personalkeys.FORMER:
+                values[key.field] = typed
+    for key in FORMER:
         table, name = key.parts
-        with suppress(keys.ValueOfKeyError):
-            value = keys.checked(key, fields.get(table, {}).get(name))
+        with suppress(ValueOfKeyError):
+            value = checked(key, fields.get(table, {}).get(name))
             values[key.field] = value
     server = values.get("meaning_endpoint", NO_SERVER)
-    if server.address in {keys.LOCAL, keys.OFF}:
+    if server.address in {LOCAL, OFF}:
         values["meaning_endpoint"] = NO_SERVER
-        if server.address == keys.OFF:
+        if server.address == OFF:
             values["by_meaning"] = False
     return Preferences(fields=fields, ignored=tuple(ignored), **values)
