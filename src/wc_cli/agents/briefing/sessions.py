@@ -13,15 +13,16 @@ from types import MappingProxyType
 
 from wc_cli.ledger.store import durable
 from wc_core.base.errors import WcError
-from wc_core.base.files import names_in, read_plain
+from wc_core.base.files import names_in
 from wc_core.base.layout import safe_name
 from wc_core.base.lean import contextlib, json
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.git.private import private_layout, read_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from wc_core.base.layout import Layout
 
@@ -34,10 +35,6 @@ MOST = 1000
 MOST_REMINDED = 256
 # The beginnings of the names of questions and claims that it was reminded of.
 ASKED, CLAIM, UNSAVED = "asked:", "claim:", "unsaved:"
-_UNREADABLE = (
-    *(OSError, ValueError, TypeError, LookupError, AttributeError),
-    RecursionError,
-)
 
 
 class Session(NamedTuple):
@@ -103,37 +100,34 @@ def path_of(layout: Layout, client: str, session: str) -> str:
 
 def load(layout: Layout, path: str) -> Session | None:
     """Load a session; ``None`` for a new one."""
-    try:
-        root = private_layout(layout).root
-        fields = json.loads(read_plain(path, root, _MAX_BYTES) or b"null")
-        if fields["version"] != VERSION:
-            return None
-        threads = {
-            str(k): (str(values[0]), int(values[1]))
-            for k, values in fields["told"].items()
-        }
-        balls, reminded = (
-            frozenset(map(str, fields[name])) for name in ("balls", "reminded")
-        )
-        return Session(
-            int(fields["looked_ns"]),
-            threads,
-            balls,
-            reminded,
-            conflicts=frozenset(map(str, fields.get("conflicts", ()))),
-            files={
-                str(claim): {str(path): str(stamp) for path, stamp in stamps.items()}
-                for claim, stamps in fields.get("files", {}).items()
-            },
-            warned=frozenset(map(str, fields.get("warned", ()))),
-            queued=tuple(map(str, fields.get("untold", ()))),
-            log_length=int(fields.get("log_length", 0)),
-            advice=tuple(map(str, fields.get("advice", ()))),
-            kept_on_ns=int(fields.get("kept_on_ns", 0)),
-            reminded_up_to=str(fields.get("reminded_up_to", "")),
-        )
-    except _UNREADABLE:
-        return None
+    root = private_layout(layout).root
+    return read_fields(path, root, VERSION, _made, _MAX_BYTES)
+
+
+def _made(fields: dict[str, Any]) -> Session:
+    threads = {
+        str(k): (str(values[0]), int(values[1])) for k, values in fields["told"].items()
+    }
+    balls, reminded = (
+        frozenset(map(str, fields[name])) for name in ("balls", "reminded")
+    )
+    return Session(
+        int(fields["looked_ns"]),
+        threads,
+        balls,
+        reminded,
+        conflicts=frozenset(map(str, fields.get("conflicts", ()))),
+        files={
+            str(claim): {str(path): str(stamp) for path, stamp in stamps.items()}
+            for claim, stamps in fields.get("files", {}).items()
+        },
+        warned=frozenset(map(str, fields.get("warned", ()))),
+        queued=tuple(map(str, fields.get("untold", ()))),
+        log_length=int(fields.get("log_length", 0)),
+        advice=tuple(map(str, fields.get("advice", ()))),
+        kept_on_ns=int(fields.get("kept_on_ns", 0)),
+        reminded_up_to=str(fields.get("reminded_up_to", "")),
+    )
 
 
 def save(layout: Layout, path: str, session: Session) -> None:

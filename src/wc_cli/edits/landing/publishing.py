@@ -13,27 +13,24 @@ import os
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.store import durable
 from wc_core.base.errors import ConflictError
-from wc_core.base.files import names_in, read_plain
+from wc_core.base.files import names_in
 from wc_core.base.layout import file_name
 from wc_core.base.lean import contextlib, json
 from wc_core.base.text import one_line
-from wc_core.base.values import NamedTuple, known_fields
+from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
-from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.git.private import private_layout, read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.git.repository import Repository
     from wc_core.ledger.git.worktrees import Worktree
 
 VERSION = 1
-_MAX_BYTES = 1 << 16
-_UNREADABLE = (OSError, ValueError, TypeError, LookupError, AttributeError)
 _MAX_FILES = 5
 # What git leaves in a worktree's own folder in the middle of something.
 _UNFINISHED = {
@@ -104,11 +101,9 @@ class LandingRecords:
         root = self._layout.root
         for name in names_in(self._layout.landings, root):
             path = f"{self._layout.landings}/{name}"
-            with contextlib.suppress(*_UNREADABLE):
-                data = read_plain(path, root, _MAX_BYTES) or b"null"
-                fields: dict[str, Any] = json.loads(data)
-                if fields.pop("version") == VERSION:
-                    yield LandingRecord(**known_fields(LandingRecord, fields))
+            record = read_record(path, root, VERSION, LandingRecord)
+            if record is not None:
+                yield record
 
 
 class BasePlace:

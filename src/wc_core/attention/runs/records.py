@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from wc_core.base import processes
 from wc_core.base.errors import WcError
-from wc_core.base.files import names_in, read_plain
+from wc_core.base.files import names_in
 from wc_core.base.layout import file_name, topic_of
 from wc_core.base.lean import json
-from wc_core.base.values import NamedTuple, known_fields
-from wc_core.ledger.git.private import private_layout
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout, read_fields, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +30,7 @@ STARTING, RUNNING = "starting", "running"
 # How a run ended: the ball was passed, a question was asked, the agent ended with the
 # ball, it was stopped by the person.
 PASSED, ASKED, FAILED, STOPPED = "passed", "asked", "failed", "stopped"
-_MAX_BYTES = 1 << 16
 _ENDING = ".json"
-_UNREADABLE = (
-    *(OSError, ValueError, TypeError, LookupError, AttributeError),
-    RecursionError,
-)
 
 
 class RunRecord(NamedTuple):
@@ -122,28 +117,14 @@ def load_shown(layout: Layout, topic: str) -> RunRecord | None:
 
 def _load(place: Layout, topic: str) -> RunRecord | None:
     path = f"{place.runs}/{file_name(topic)}{_ENDING}"
-    try:
-        data = read_plain(path, place.root, _MAX_BYTES) or b"null"
-        fields: dict[str, Any] = json.loads(data)
-        if fields.pop("version") != VERSION:
-            return None
-        # An older wc started sessions in the cloud: no process here is theirs.
-        if fields.get("is_cloud") and fields["state"] not in {PASSED, FAILED}:
-            fields["state"] = STOPPED
-        record = RunRecord(**known_fields(RunRecord, fields))
-    except _UNREADABLE:
-        return None
-    return record if _is_typed(record) else None
+    return read_fields(path, place.root, VERSION, _made)
 
 
-def _is_typed(record: RunRecord) -> bool:
-    default = RunRecord("", "", "", "", "", 0, exit_status=0)
-    pairs = zip(record, default, strict=True)
-    is_known = record.exit_status is not None
-    return all(
-        type(value) is type(usual) or (value is None and not is_known)
-        for value, usual in pairs
-    )
+def _made(fields: dict[str, Any]) -> RunRecord | None:
+    # An older wc started sessions in the cloud: no process here is theirs.
+    if fields.get("is_cloud") and fields["state"] not in {PASSED, FAILED}:
+        fields["state"] = STOPPED
+    return typed(RunRecord, fields)
 
 
 def all_records(layout: Layout) -> list[RunRecord]:

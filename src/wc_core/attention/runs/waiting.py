@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from wc_core.attention.runs import records
 from wc_core.base.errors import WcError
-from wc_core.base.files import names_in, read_plain
+from wc_core.base.files import names_in
 from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.git.private import private_layout, read_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,13 +70,12 @@ def is_current(path: str, layout: Layout) -> bool:
 def _load(path: str, layout: Layout) -> WaitingThreads | None:
     """Returns the content of a file; ``None`` if its ``wc run`` has ended, or it cannot
     be read."""
-    try:
-        data = read_plain(path, private_layout(layout).root, _MAX_BYTES) or b"null"
-        fields: dict[str, Any] = json.loads(data)
-        runner, begin = int(fields["runner"]), int(fields["begin"])
-        by_topic = {str(key): str(text) for key, text in fields["reasons"].items()}
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
-        return None
-    if fields.get("version") != VERSION or not records.is_process(runner, begin):
-        return None
-    return WaitingThreads(runner, begin, by_topic)
+    root = private_layout(layout).root
+    return read_fields(path, root, VERSION, _made, _MAX_BYTES)
+
+
+def _made(fields: dict[str, Any]) -> WaitingThreads | None:
+    runner, begin = int(fields["runner"]), int(fields["begin"])
+    by_topic = {str(key): str(text) for key, text in fields["reasons"].items()}
+    is_running = records.is_process(runner, begin)
+    return WaitingThreads(runner, begin, by_topic) if is_running else None

@@ -11,11 +11,11 @@ call.
 from __future__ import annotations
 
 from wc_core.base.errors import WcError
-from wc_core.base.files import names_in, read_plain
+from wc_core.base.files import names_in
 from wc_core.base.lean import json
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.git.private import private_layout, read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
 
 VERSION = 1
-_MAX_BYTES = 1 << 16
-_UNREADABLE = (
-    *(OSError, ValueError, TypeError, LookupError, AttributeError),
-    RecursionError,
-)
 
 
 class WakeRecord(NamedTuple):
@@ -79,21 +74,8 @@ def names(layout: Layout) -> frozenset[str]:
 def load(layout: Layout, name: str) -> WakeRecord | None:
     """Returns the record of a ball; ``None`` if there is none, or it cannot be
     read."""
-    try:
-        path, root = path_of(layout, name), private_layout(layout).root
-        fields = json.loads(read_plain(path, root, _MAX_BYTES) or b"null")
-        if fields.pop("version") != VERSION:
-            return None
-        texts = ("client", "session", "agent", "key", "failure")
-        return WakeRecord(
-            **{field: str(fields[field]) for field in texts},
-            at_ms=int(fields["at_ms"]),
-            turn_ms=int(fields["turn_ms"]),
-            is_stranger=bool(fields["is_stranger"]),
-            is_called=bool(fields["is_called"]),
-        )
-    except _UNREADABLE:
-        return None
+    path, root = path_of(layout, name), private_layout(layout).root
+    return read_record(path, root, VERSION, WakeRecord)
 
 
 def calls_of(layout: Layout, key: str, now_ms: int, within_ms: int) -> list[WakeRecord]:

@@ -23,17 +23,12 @@ from wc_core.base.layout import EARLY, Layout, safe_name
 from wc_core.base.lean import json
 from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.git.private import private_layout, read_record
 
 VERSION = 1
-_MAX_BYTES = 1 << 16
 _MOST = 1000
 _MAX_PID_DIGITS = 9
 _MAX_DIGITS = 16
-_UNREADABLE = (
-    *(OSError, ValueError, TypeError, LookupError, AttributeError),
-    RecursionError,
-)
 
 
 class Waiter(NamedTuple):
@@ -121,28 +116,8 @@ def path_of(layout: Layout, name: str) -> str:
 def load(layout: Layout, name: str) -> Waiter | None:
     """Returns a session by the name of its file; ``None`` if there is none, or it
     cannot be read."""
-    try:
-        path, root = path_of(layout, name), private_layout(layout).root
-        fields = json.loads(read_plain(path, root, _MAX_BYTES) or b"null")
-        if fields.pop("version") != VERSION:
-            return None
-        held = fields.get("held")
-        texts = {name: str(fields[name]) for name in ("client", "session", "agent")}
-        return Waiter(
-            **texts,
-            keys=tuple(map(str, fields["keys"])),
-            worktree=str(fields["worktree"]),
-            pid=int(fields["pid"]),
-            begin=int(fields["begin"]),
-            token=str(fields["token"]),
-            since_ns=int(fields["since_ns"]),
-            again=bool(fields["again"]),
-            called=tuple(map(str, fields["called"])),
-            person=str(fields.get("person", "")),
-            held=None if held is None else tuple(map(str, held)),
-        )
-    except _UNREADABLE:
-        return None
+    path, root = path_of(layout, name), private_layout(layout).root
+    return read_record(path, root, VERSION, Waiter)
 
 
 def sessions(layout: Layout) -> list[Waiter]:
