@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.graphserver import GraphServer, started
-from wc_cli.bridges.graphdb import comparing, projecting, removing
+from wc_cli.bridges.graphdb import comparing, projecting
 from wc_cli.bridges.graphdb.connection import GraphConnection
 from wc_cli.bridges.graphdb.projecting import Projection, Source
 from wc_cli.bridges.graphdb.vectors import vector_property
@@ -369,7 +369,7 @@ def test_a_removal_that_was_interrupted_anywhere_is_continued_or_undone(
             assert list(comparing.differences(graph, source)) == [], steps
             graph.left = steps
             try:
-                removing.remove_repository(graph, repository, most=1)
+                projecting.remove_repository(graph, repository, most=1)
                 break
             except OfflineError:
                 continue
@@ -379,9 +379,9 @@ def test_a_removal_that_was_interrupted_anywhere_is_continued_or_undone(
         project(graph, source)
         graph.left = 15
         with pytest.raises(OfflineError):
-            removing.remove_repository(graph, repository, most=1)
+            projecting.remove_repository(graph, repository, most=1)
         graph.left = 1000
-        removing.remove_repository(graph, repository, most=1)
+        projecting.remove_repository(graph, repository, most=1)
         assert graph.read("MATCH (n) RETURN labels(n)[0]") == [["Schema"]]
 
 

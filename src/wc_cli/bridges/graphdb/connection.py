@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core.reading.graphdb.connecting import connect
-from wc_core.reading.graphdb.failures import NoGraphError, explained
+from wc_core.reading.graphdb.connecting import NoGraphError, connect, explained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_cli.bridges.graphdb import comparing, projecting, removing
+from wc_cli.bridges.graphdb import comparing, projecting
 from wc_cli.bridges.graphdb.connection import GraphConnection
 from wc_cli.bridges.graphdb.projecting import Projection, Source
 from wc_cli.bridges.graphdb.vectors import kept_vectors
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from wc_cli.bridges.graphdb.projecting import Projected
-    from wc_cli.bridges.graphdb.removing import StoredRepository
+    from wc_cli.bridges.graphdb.projecting import Projected, StoredRepository
     from wc_cli.run.context import Context
     from wc_core.reading.graphdb.identity import GraphRepository
 
@@ -101,10 +100,10 @@ def _remove(graph: GraphConnection, options: ProjectOptions) -> None:
             "--remove takes the id of a repository, and --yes.",
             "Such as: wc project URL --remove github.com/acme/app",
         )
-    stored = removing.stored_repository(graph, options.remove)
+    stored = projecting.stored_repository(graph, options.remove)
     is_wanted = options.yes or _confirmed(graph, stored)
     if is_wanted:
-        removing.remove_repository(graph, stored.id)
+        projecting.remove_repository(graph, stored.id)
     if options.json:
         label = graph.address.label
         say_json({"graph": label, "removed": is_wanted, **stored._asdict()})
