@@ -26,6 +26,9 @@ from wc_core.base.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from wc_cli.run.context import Context
 
 _SECONDS = 60
@@ -314,8 +317,10 @@ def _call_tool(words: str, folder: str, env: dict[str, str]) -> str:
     ) as server:
         try:
             print(*texts, sep="\n", file=server.stdin, flush=True)
-            answers = map(json.loads, server.stdout or ())
-            answer = next((one for one in answers if one.get("id") == _CALL), {})
+            answers: Iterator[Any] = map(json.loads, server.stdout or ())
+            answer: dict[str, Any] = next(
+                (one for one in answers if one.get("id") == _CALL), {}
+            )
         finally:
             server.kill()
     if "result" not in answer:

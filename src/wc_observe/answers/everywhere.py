@@ -31,7 +31,8 @@ from wc_observe.answers.quoting import (
 )
 from wc_observe.callers.open_store import caller_identity, open_store
 from wc_observe.callers.reach import reachable_stores
-from wc_observe.stores.graphdb.reader import GraphAwayError, query_vector
+from wc_observe.stores.graphdb.nearness import query_vector
+from wc_observe.stores.graphdb.reader import GraphAwayError
 from wc_observe.stores.graphdb.searching import SearchedGraph
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.graphserver import GraphServer, started
 from wc_cli.bridges.graphdb import comparing, projecting
 from wc_cli.bridges.graphdb.connection import GraphConnection
 from wc_cli.bridges.graphdb.projecting import Projection, Source
-from wc_cli.bridges.graphdb.vectors import vector_property
+from wc_cli.bridges.graphdb.vectors import KeptVectors, vector_property
 from wc_core.base.errors import OfflineError
 from wc_core.base.ulid import encode
 from wc_core.ledger.summaries.kept import KeptSummary, text_hash
@@ -400,10 +400,11 @@ def test_two_clones_do_not_undo_each_other(
     app.ok("project", url)
 
 
-class TwoAxes:
+class TwoAxes(KeptVectors):
     """Vectors of two numbers: the entries of one thread point elsewhere."""
 
-    model, dimensions = "axes", 2
+    def __init__(self) -> None:
+        self.model, self.dimensions = "axes", 2
 
     def version(self, topic: str) -> str:
         return topic

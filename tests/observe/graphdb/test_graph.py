@@ -26,7 +26,8 @@ from wc_core.reading.views.search.answers import search
 from wc_core.reading.views.search.loose import Loose, LooseQuery
 from wc_core.reading.views.search.query import Question
 from wc_observe.stores.graphdb import reader
-from wc_observe.stores.graphdb.reader import GraphAwayError, GraphReader, QueryVector
+from wc_observe.stores.graphdb.nearness import QueryVector
+from wc_observe.stores.graphdb.reader import GraphAwayError, GraphReader
 from wc_observe.stores.graphdb.searching import SearchedGraph
 
 if TYPE_CHECKING:

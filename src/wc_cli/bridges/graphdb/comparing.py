@@ -8,8 +8,7 @@ from wc_cli.bridges.graphdb.vectors import known_vector_property
 from wc_core.base.errors import WcError
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.summaries.kept import read_kept
-from wc_core.reading.graphdb.nodes import digest, thread_node
+from wc_core.reading.graphdb.nodes import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,13 +77,9 @@ def differences(graph: GraphConnection, source: Source) -> Iterator[Difference]:
         nodes = []
         for topic in topics[start : start + _AT_ONCE]:
             try:
-                thread = source.reader.thread(topic)
+                nodes.append(source.node(topic))
             except WcError as error:
                 yield Difference(topic, f"cannot be read: {error.message}")
-                continue
-            vectors = source.vectors.of(thread) if source.vectors else {}
-            kept = read_kept(source.reader.layout, topic)
-            nodes.append(thread_node(repository, thread, vectors, kept))
         yield from _compared(graph, source, nodes)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from wc_core.reading.graphdb.connecting import NoGraphError, connect, explained
+from wc_core.reading.graphdb.address import NoGraphError, explained
+from wc_core.reading.graphdb.connecting import connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
     from typing import Any, Self
 
     from wc_core.reading.graphdb.address import GraphAddress
@@ -33,12 +33,7 @@ class GraphConnection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
     def query(self, text: str, **parameters: Any) -> list[list[Any]]:

@@ -13,7 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from wc_cli.bridges.graphdb.vectors import renew_index, vector_property
-from wc_cli.bridges.graphdb.writing import BATCH, GraphWriter, Pending
+from wc_cli.bridges.graphdb.writing import BATCH, IDLE_PEOPLE, GraphWriter, Pending
 from wc_core.base.errors import ConflictError, NotFoundError, WcError
 from wc_core.base.names import near_names
 from wc_core.base.values import NamedTuple
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from wc_cli.bridges.graphdb.connection import GraphConnection
-    from wc_cli.bridges.graphdb.vectors import Vectors
+    from wc_cli.bridges.graphdb.vectors import KeptVectors
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.reading.graphdb.identity import GraphRepository
+    from wc_core.reading.graphdb.nodes import ThreadNode
 
 _POLL_SECONDS = 0.02
 _FIRST_EDGES = (
@@ -51,9 +52,6 @@ _LABELS = ("Vector", "Entry", "File", "Thread")
 _REMOVED = """
     MATCH (n:{} {{repository: $id}}) WITH n LIMIT $most DELETE n RETURN count(n)
 """
-_PEOPLE = """
-    MATCH (p:Person) WHERE NOT (p)-[:WROTE|HOLDS]->() AND NOT ()-[:ASKS]->(p) DELETE p
-"""
 
 
 class Source(NamedTuple):
@@ -61,7 +59,14 @@ class Source(NamedTuple):
 
     reader: StoreReader
     repository: GraphRepository
-    vectors: Vectors | None = None
+    vectors: KeptVectors | None = None
+
+    def node(self, topic: str) -> ThreadNode:
+        """Return a thread as the graph has it. Raises WcError."""
+        thread = self.reader.thread(topic)
+        vectors = self.vectors.of(thread) if self.vectors else {}
+        kept = read_kept(self.reader.layout, topic)
+        return thread_node(self.repository.id, thread, vectors, kept)
 
 
 class Projected(NamedTuple):
@@ -130,6 +135,7 @@ class Projection:
         self, graph: GraphConnection, source: Source, *, full: bool = False
     ) -> None:
         self._graph = graph
+        self._source = source
         self._reader, self._repository, self._vectors = source
         self._full = full
         self._unreadable: list[str] = []
@@ -196,13 +202,10 @@ class Projection:
             if version and stored_version == version and not self._full:
                 continue
             try:
-                thread = self._reader.thread(topic)
+                node = self._source.node(topic)
             except WcError:
                 self._unreadable.append(topic)
                 continue
-            vectors = self._vectors.of(thread) if self._vectors is not None else {}
-            kept = read_kept(self._reader.layout, topic)
-            node = thread_node(self._repository.id, thread, vectors, kept)
             yield Pending(node, version, stored_version, digest)
 
     def _version(self, topic: str, key: str) -> str:
@@ -291,5 +294,5 @@ def remove_repository(
     for statement in statements:
         while graph.query(statement, id=repository, most=most)[0][0]:
             pass
-    graph.query(_PEOPLE)
+    graph.query(IDLE_PEOPLE)
     graph.query("MATCH (r:Repository {id: $id}) DELETE r", id=repository)

@@ -13,25 +13,9 @@ from wc_core.reading.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Protocol
-
     from wc_cli.bridges.graphdb.connection import GraphConnection
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.reader import Thread
-
-    class Vectors(Protocol):
-        """The vectors of a store's entries, made by one model."""
-
-        model: str
-        dimensions: int
-
-        def version(self, topic: str) -> str:
-            """Return a text that changes with the vectors of a thread."""
-
-        def of(self, thread: Thread) -> Mapping[str, Sequence[float]]:
-            """Return the vectors of a thread's entries, by entry id."""
-
 
 _SCALE = 3
 _DIGITS = 6
@@ -85,7 +69,7 @@ def kept_vectors(layout: Layout) -> KeptVectors | None:
         return None
 
 
-def vector_property(graph: GraphConnection, vectors: Vectors) -> str:
+def vector_property(graph: GraphConnection, vectors: KeptVectors) -> str:
     """Return the property with the vectors of a model. The first time, create its
     index."""
     rows = graph.query(
@@ -101,19 +85,21 @@ def vector_property(graph: GraphConnection, vectors: Vectors) -> str:
     return schema.vector_property(position)
 
 
-def renew_index(graph: GraphConnection, vectors: Vectors) -> None:
+def renew_index(graph: GraphConnection, vectors: KeptVectors) -> None:
     """Rebuild the index of a model's vectors. FalkorDB 4.16 keeps deleted vectors in
     it, where they take the places of others."""
-    name = schema.model_name(vectors.model, vectors.dimensions)
-    for (position,) in graph.read(
-        "MATCH (m:Model {name: $name}) RETURN m.position", name=name
-    ):
+    if (position := _position(graph, vectors)) >= 0:
         graph.query(schema.vector_index_removal(position))
         graph.ensure_index(schema.vector_index_statement(position, vectors.dimensions))
 
 
-def known_vector_property(graph: GraphConnection, vectors: Vectors) -> str:
+def known_vector_property(graph: GraphConnection, vectors: KeptVectors) -> str:
     """Return the property for a model's vectors, even if there are none yet."""
+    return schema.vector_property(_position(graph, vectors))
+
+
+def _position(graph: GraphConnection, vectors: KeptVectors) -> int:
+    """The position of a model in the graph; -1 if it is not there."""
     name = schema.model_name(vectors.model, vectors.dimensions)
     rows = graph.read("MATCH (m:Model {name: $name}) RETURN m.position", name=name)
-    return schema.vector_property(rows[0][0] if rows else -1)
+    return rows[0][0] if rows else -1

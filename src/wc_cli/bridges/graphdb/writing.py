@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import DECISION
-from wc_core.reading.graphdb.nodes import digest, entry_key, file_key, thread_key
+from wc_core.reading.graphdb.nodes import digest, node_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,6 +102,10 @@ _EMPTIED_THREADS = """
     SET t = {key: key, repository: t.repository, topic: t.topic}
     WITH t MATCH (t)-[r:IN]->() DELETE r
 """
+# Removes the people about whom nothing is left.
+IDLE_PEOPLE = """
+    MATCH (p:Person) WHERE NOT (p)-[:WROTE|HOLDS]->() AND NOT ()-[:ASKS]->(p) DELETE p
+"""
 _TIDYING = (
     "MATCH (e:Entry {repository: $id}) WHERE NOT (:Thread)-[:HAS]->(e) DELETE e",
     "MATCH (v:Vector {repository: $id}) WHERE NOT (:Entry)-[:MEANS]->(v) DELETE v",
@@ -110,10 +114,7 @@ _TIDYING = (
         "AND NOT (:Thread)-[:LINKS]->(t) DELETE t"
     ),
     "MATCH (f:File {repository: $id}) WHERE NOT (:Entry)-[:MENTIONS]->(f) DELETE f",
-    (
-        "MATCH (p:Person) WHERE NOT (p)-[:WROTE|HOLDS]->() AND NOT ()-[:ASKS]->(p) "
-        "DELETE p"
-    ),
+    IDLE_PEOPLE,
 )
 
 
@@ -168,7 +169,7 @@ class GraphWriter:
 
     def remove_threads(self, topics: Iterable[str]) -> None:
         """Remove threads with their entries."""
-        threads = [thread_key(self._repository, topic) for topic in topics]
+        threads = [node_key(self._repository, topic) for topic in topics]
         self._remove_entries(list(self._stored_entries(threads)))
         self._remove_edges(threads)
         self._each(_EMPTIED_THREADS, threads)
@@ -279,7 +280,7 @@ class GraphWriter:
             [
                 {
                     "key": entry.key,
-                    "file": file_key(self._repository, path),
+                    "file": node_key(self._repository, path),
                     "path": path,
                     "repository": self._repository,
                 }
@@ -292,7 +293,7 @@ class GraphWriter:
             [
                 {
                     "key": entry.key,
-                    "question": entry_key(owners[entry.key].key, entry.answers),
+                    "question": node_key(owners[entry.key].key, entry.answers),
                 }
                 for entry in entries
                 if entry.answers
@@ -322,7 +323,7 @@ class GraphWriter:
             [
                 {
                     "key": node.key,
-                    "other": thread_key(self._repository, topic),
+                    "other": node_key(self._repository, topic),
                     "repository": self._repository,
                     "topic": topic,
                     "kind": kind,

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
-FORMATS = (jsonexport.FORMAT, "beads", "github")
+BEADS, GITHUB = "beads", "github"
+FORMATS = (jsonexport.FORMAT, BEADS, GITHUB)
 _NOTHING_WRITTEN = "Nothing was written."
 _WRAPPERS = ("issues", "items")
-BEADS, GITHUB = "beads", "github"
 # A task without a date in the tracker is as old as the oldest ULID.
 _NO_TIME = 0
 
@@ -136,17 +136,13 @@ def _exported(document: Any) -> Iterator[ImportedThread]:
 def _checked_log(topic: str, items: list[Any]) -> bytes:
     for number, item in enumerate(items, 1):
         is_text = isinstance(item, str) and "\n" not in item
-        line = item.encode(errors="replace") if is_text else _line(item)
+        line = item.encode(errors="replace") if is_text else dumps(item).encode()
         if size := long_size(line):
             number_text = f"{topic}: item {number} of its log"
             raise _invalid(number_text, f"has {size} bytes, more than any entry")
         if not is_text and not isinstance(codec.read_line(topic, line), Entry):
             raise _invalid(f"{topic}: item {number} of its log", "is not an entry")
     return jsonexport.log_bytes(items)
-
-
-def _line(item: Any) -> bytes:
-    return dumps(item).encode()
 
 
 def _values(data: bytes) -> Iterator[tuple[str, Any]]:

@@ -2,20 +2,29 @@
 
 ``falkordbs://`` is the same over TLS; ``redis://`` and ``rediss://`` mean the same as
 these two. ``unix:///PATH?graph=GRAPH`` names the socket of a server on this machine.
+`explained` says what the errors from there mean.
 """
 
 from __future__ import annotations
 
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from wc_core.base.errors import InvalidInputError
+from wc_core.base import extras
+from wc_core.base.errors import (
+    ConflictError,
+    InvalidInputError,
+    OfflineError,
+    StorageError,
+)
 from wc_core.base.lean import re
+from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from urllib.parse import SplitResult
+
+    from wc_core.base.errors import WcError
 
 PORT = 6379
 USER_VARIABLE = "WATERCOOLER_GRAPH_USER"
@@ -27,6 +36,7 @@ _SCHEMES = {
     "rediss": True,
     "unix": False,
 }
+_AWAY = {"ConnectionError", "TimeoutError", "BusyLoadingError"}
 _EXAMPLE = "Such as: falkordb://localhost:6379/threads"
 
 
@@ -70,7 +80,10 @@ def parse(text: str, env: Mapping[str, str]) -> GraphAddress:
             _EXAMPLE,
         )
     is_socket = parts.scheme == "unix"
-    graph = _socket_graph(parts) if is_socket else unquote(parts.path.strip("/"))
+    if is_socket:
+        graph = parse_qs(parts.query).get("graph", [""])[0]
+    else:
+        graph = unquote(parts.path.strip("/"))
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}", graph):
         raise InvalidInputError(
             "The address does not name a graph: letters, digits, '.', '_', '-'.",
@@ -89,10 +102,6 @@ def parse(text: str, env: Mapping[str, str]) -> GraphAddress:
     )
 
 
-def _socket_graph(parts: SplitResult) -> str:
-    return parse_qs(parts.query).get("graph", [""])[0]
-
-
 def client_options(address: GraphAddress, seconds: float) -> dict[str, object]:
     """Returns the arguments of `falkordb.FalkorDB` for an address. No connection waits
     for more than ``seconds``; certificates are checked."""
@@ -106,3 +115,49 @@ def client_options(address: GraphAddress, seconds: float) -> dict[str, object]:
         return options | {"unix_socket_path": address.socket}
     options |= {"host": address.host, "port": address.port}
     return options | ({"ssl": True, "ssl_check_hostname": True} if address.tls else {})
+
+
+def package_missing() -> InvalidInputError:
+    """Returns the error for a machine without the client."""
+    return InvalidInputError(
+        "Graph databases need the package falkordb, which is not installed.",
+        f"Install it: {extras.adding('graphdb')}",
+    )
+
+
+class NoGraphError(ConflictError):
+    """The server has no graph with this name yet."""
+
+
+def explained(error: Exception, address: GraphAddress) -> WcError:
+    """Returns the error to report for one of the client's."""
+    kind, text = type(error).__name__, one_line(str(error), 300)
+    if kind == "AuthenticationError" or text.startswith(("NOAUTH", "WRONGPASS")):
+        return InvalidInputError(
+            f"{address.label} refused the user or password.",
+            "Set WATERCOOLER_GRAPH_USER and WATERCOOLER_GRAPH_PASSWORD.",
+        )
+    if kind == "NoPermissionError" or text.startswith("NOPERM"):
+        return StorageError(
+            f"{address.label} denied permission: {text}.",
+            "The user needs the commands of docs/search.md: GRAPH.QUERY to project, "
+            "GRAPH.RO_QUERY to read.",
+        )
+    if kind in _AWAY or isinstance(error, OSError):
+        return OfflineError(
+            f"{address.label} cannot be reached: {text}.",
+            "Nothing is lost: run the command again when the server is back.",
+        )
+    if "unknown command" in text.lower():
+        return InvalidInputError(
+            f"{address.label} is not a FalkorDB: it has no GRAPH commands.",
+            "Start one: docker run -p 6379:6379 falkordb/falkordb",
+        )
+    if "empty key" in text:
+        return NoGraphError(
+            f"{address.label} does not exist yet.", "Create it with: wc project URL"
+        )
+    return StorageError(
+        f"{address.label} refused a statement: {text}.",
+        "The graph is derived: it can be deleted, and projected again.",
+    )

@@ -88,19 +88,10 @@ def digest(values: Sequence[Any]) -> str:
     return hashlib.blake2b(dumps(values).encode(), digest_size=12).hexdigest()
 
 
-def thread_key(repository: str, topic: str) -> str:
-    """Returns the key of a thread's node."""
-    return findable(f"{repository}#{topic}")
-
-
-def entry_key(thread: str, entry_id: str) -> str:
-    """Returns the key of an entry's node, in the thread whose node has a key."""
-    return findable(f"{thread}#{entry_id}")
-
-
-def file_key(repository: str, path: str) -> str:
-    """Returns the key of a file's node."""
-    return findable(f"{repository}#{path}")
+def node_key(owner: str, name: str) -> str:
+    """Returns the key of a node: of a thread or a file, whose owner is a repository, or
+    of an entry, whose owner is the key of a thread."""
+    return findable(f"{owner}#{name}")
 
 
 def findable(text: str) -> str:
@@ -129,7 +120,7 @@ def thread_node(
     texts, and without retracted ones. ``vectors`` are those of entries, by id, and
     ``kept`` the summaries that models wrote."""
     state, snapshot = thread.state, thread.snapshot
-    key = thread_key(repository, state.topic)
+    key = node_key(repository, state.topic)
     entries = {
         item.entry.id: _entry_node(
             (repository, key, thread_words(snapshot)),
@@ -196,6 +187,7 @@ def _entry_node(
     that thread's words."""
     repository, thread, words_of_thread = owner
     entry = item.entry
+    key = node_key(thread, entry.id)
     texts = {
         "title": entry.title,
         "body": entry.body,
@@ -205,7 +197,7 @@ def _entry_node(
         "recorded": recorded(entry),
     }
     properties = {
-        "key": entry_key(thread, entry.id),
+        "key": key,
         "repository": repository,
         "topic": entry.topic,
         "id": entry.id,
@@ -234,7 +226,7 @@ def _entry_node(
     }
     files = {*entry.file_refs, *(reference.path for reference in entry.line_refs)}
     return EntryNode(
-        entry_key(thread, entry.id),
+        key,
         storable(entry.id),
         _storable_values(properties),
         findable(entry.agent),

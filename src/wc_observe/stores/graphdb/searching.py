@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from wc_core.reading.views.rows import Filter
     from wc_core.reading.views.search.loose import Loose, LooseQuery
     from wc_core.reading.views.search.query import SearchQuery
-    from wc_observe.stores.graphdb.reader import GraphReader, QueryVector
+    from wc_observe.stores.graphdb.nearness import QueryVector
+    from wc_observe.stores.graphdb.reader import GraphReader
 
 # Between the key of a repository and a topic; occurs in neither.
 _BETWEEN = "\x1f"
