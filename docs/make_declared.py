@@ -20,12 +20,7 @@ from mcp_types.version import (
 
 from wc_core.base.toolnames import ALL_STORES_TOOLS, PREFIX
 from wc_observe.callers.calls import ServerContext
-from wc_observe.front.declared import (
-    DISCOVER,
-    INITIALIZE,
-    LISTS,
-    Declarations,
-)
+from wc_observe.front.firstanswers import DISCOVER, INITIALIZE, LISTS, Declarations
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

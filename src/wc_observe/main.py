@@ -135,15 +135,9 @@ def serve(*, all_stores: bool = False, url: str = "") -> None:
         raise _report_error(error) from error
     # 15 ms, only here.
     from wc_observe.front.firstanswers import REPEATED_ID
-    from wc_observe.front.opening import open_desk
-    from wc_observe.mcp.surrogates import repair_line, repaired_input
+    from wc_observe.front.opening import open_desk, repaired_input
 
-    desk = open_desk(
-        os.environ,
-        all_stores=all_stores,
-        repair=repair_line,
-        leave=_leave,
-    )
+    desk = open_desk(os.environ, all_stores=all_stores, leave=_leave)
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.mcp.server import build_server
     from wc_observe.mcp.stdio import serve_stdio

@@ -1,17 +1,24 @@
 """Answers while FastMCP is still loading: when the front answers, and the thread that
-reads the lines."""
+reads the lines.
+
+It repairs unpaired surrogates in all messages, before and after. JSON can escape half
+of a surrogate pair, and JavaScript does so for half an emoji, for example in a
+truncated text. The message parser silently drops such a line, so the client would wait
+forever for an answer. Here each half becomes U+FFFD, as everywhere else.
+"""
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import select
 import sys
 import threading
 from typing import TYPE_CHECKING, BinaryIO
 
 from wc_core.ledger.slowstart import slow_start
-from wc_observe.front.declared import read_declared
-from wc_observe.front.firstanswers import FirstAnswers
+from wc_observe.front.firstanswers import FirstAnswers, read_declared
 from wc_observe.front.requests import parse_message
 
 if TYPE_CHECKING:
@@ -23,13 +30,18 @@ _CHUNK = 1 << 16
 MAX_WAITING = 1 << 20
 # The importing thread yields after this time, instead of 5 ms.
 _SWITCH_SECONDS = 0.0005
+# A complete pair, a half, or any other escape: an escaped backslash does not start one.
+_ESCAPES = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)"
+)
+_HALF = len(rb"\ud800")
 
 
 def open_desk(
     env: Mapping[str, str],
     *,
     all_stores: bool,
-    repair: Callable[[bytes], bytes],
     leave: Callable[[OSError | None], None],
 ) -> Desk | None:
     """Returns a desk that answers from now on; ``None`` if the real server must get
@@ -37,7 +49,7 @@ def open_desk(
     if slow_start(env) or sys.stdin is None or sys.stdout is None:
         return None
     answers = FirstAnswers(read_declared(), all_stores=all_stores)
-    desk = Desk(answers, sys.stdin.fileno(), sys.stdout.buffer, repair, leave)
+    desk = Desk(answers, sys.stdin.fileno(), sys.stdout.buffer, leave)
     desk.open()
     return desk
 
@@ -45,9 +57,8 @@ def open_desk(
 class Desk:
     """Reads from a file descriptor, and answers to a stream.
 
-    ``repair`` repairs a line in the same way as for the real server. ``leave`` ends the
-    process: it is called when the client has closed its input and waits for nothing,
-    and, with the error, when the client cannot be answered.
+    ``leave`` ends the process: it is called when the client has closed its input and
+    waits for nothing, and, with the error, when the client cannot be answered.
     """
 
     def __init__(
@@ -55,12 +66,11 @@ class Desk:
         answers: FirstAnswers,
         source: int,
         target: BinaryIO,
-        repair: Callable[[bytes], bytes],
         leave: Callable[[OSError | None], None],
     ) -> None:
         self._answers = answers
         self._source, self._target = source, target
-        self._repair, self._leave = repair, leave
+        self._leave = leave
         self._lines: list[bytes] = []
         self._beginning = b""
         self._waiting_bytes = 0
@@ -98,7 +108,7 @@ class Desk:
                 return
             *lines, self._beginning = (self._beginning + data).split(b"\n")
             for line in lines:
-                self._take(self._repair(line + b"\n"))
+                self._take(repair_line(line + b"\n"))
 
     def _is_full(self) -> bool:
         return self._waiting_bytes + len(self._beginning) > MAX_WAITING
@@ -120,3 +130,50 @@ class Desk:
             self._target.flush()
         except OSError as error:
             self._leave(error)
+
+
+def repair_line(line: bytes) -> bytes:
+    """Returns the line with U+FFFD for each half of a pair."""
+    if b"\\ud" not in line and b"\\uD" not in line:
+        return line
+    return _ESCAPES.sub(_repair_escape, line)
+
+
+def _repair_escape(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if len(escape[0]) == _HALF else escape[0]
+
+
+class RepairedInput(io.BufferedIOBase):
+    """A stream of repaired lines. ``unread`` comes before the stream's own data."""
+
+    def __init__(self, stream: BinaryIO, unread: bytes = b"") -> None:
+        self._stream = stream
+        lines, end, self._beginning = unread.rpartition(b"\n")
+        self._unread = memoryview(repair_line(lines + end))
+
+    @property
+    def name(self) -> str:
+        """The stream's name in the interpreter's messages."""
+        return "<stdin>"
+
+    def readable(self) -> bool:
+        """Returns that it can be read."""
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Returns some bytes as soon as there is a line; none at the end."""
+        if not self._unread:
+            line = self._beginning + self._stream.readline()
+            self._beginning = b""
+            self._unread = memoryview(repair_line(line))
+        end = len(self._unread) if size < 0 else size
+        chunk, self._unread = bytes(self._unread[:end]), self._unread[end:]
+        return chunk
+
+
+def repaired_input(stream: BinaryIO, unread: bytes = b"") -> io.TextIOWrapper:
+    """Returns the replacement of ``sys.stdin`` for a client's messages. It starts with
+    the ``unread`` bytes."""
+    return io.TextIOWrapper(
+        RepairedInput(stream, unread), encoding="utf-8", errors="replace"
+    )

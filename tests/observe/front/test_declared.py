@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from tests.observe.front.asking import PLAIN, ask, enveloped, hello, line, server
-from wc_observe.front.declared import DISCOVER, LISTS, PING, read_declared
-from wc_observe.front.firstanswers import FirstAnswers
+from wc_observe.front.firstanswers import (
+    DISCOVER,
+    LISTS,
+    PING,
+    FirstAnswers,
+    read_declared,
+)
 from wc_observe.front.requests import parse_message
 
 Fields = dict[str, Any]

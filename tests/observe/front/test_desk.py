@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 
 from tests.observe.front.asking import PLAIN, line
 from wc_observe.front import opening as desks
-from wc_observe.front.declared import read_declared
-from wc_observe.front.firstanswers import REPEATED_ID, FirstAnswers
-from wc_observe.front.opening import Desk
-from wc_observe.mcp.surrogates import RepairedInput, repair_line
+from wc_observe.front.firstanswers import REPEATED_ID, FirstAnswers, read_declared
+from wc_observe.front.opening import Desk, RepairedInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +47,6 @@ class Client:
             FirstAnswers(read_declared()),
             self._source.fileno(),
             self.target,
-            repair_line,
             self._leave,
         )
         self.desk.open()

@@ -16,7 +16,6 @@ import pytest
 from tests.observe.front.asking import enveloped, hello, line
 from wc_core.base.toolnames import PREFIX
 from wc_observe.front.opening import open_desk
-from wc_observe.mcp.surrogates import repair_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,12 +207,7 @@ def test_a_client_that_is_gone_ends_it_while_it_loads(server: Starting) -> None:
 
 
 def desk_for(env: dict[str, str]) -> object:
-    return open_desk(
-        env,
-        all_stores=False,
-        repair=repair_line,
-        leave=lambda _: None,
-    )
+    return open_desk(env, all_stores=False, leave=lambda _: None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_observe.mcp.surrogates import repair_line, repaired_input
+from wc_observe.front.opening import repair_line, repaired_input
 
 
 @pytest.mark.parametrize(
