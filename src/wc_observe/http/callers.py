@@ -84,42 +84,31 @@ def add_auth(parser: argparse.ArgumentParser) -> None:
         help="a way to authenticate; may be repeated (default: none, allowed "
         "on loopback only)",
     )
-    add("--access", default="", metavar="FILE", help="who may see which store")
-    add(
-        "--groups-claim",
-        default="groups",
-        metavar="CLAIM",
-        help="of a token, with its holder's groups (groups)",
-    )
-    add("--token-file", default="", metavar="FILE", help="static tokens")
-    for flag, account in (("--github-login", "user"), ("--github-org", "organization")):
+    for flag, default, metavar, words in (
+        ("--access", "", "FILE", "who may see which store"),
+        ("--groups-claim", "groups", "CLAIM", "of a token, with its holder's groups"),
+        ("--token-file", "", "FILE", "static tokens"),
+        ("--github-login", [], "NAME", "a GitHub user"),
+        ("--github-org", [], "NAME", "a GitHub organization"),
+        ("--github-api", GITHUB_API, "URL", ""),
+        ("--jwt-jwks", "", "URL", "address of the signing keys"),
+        ("--jwt-public-key", "", "FILE", "or the key, as PEM"),
+        ("--jwt-issuer", "", "URL", "who issues the tokens"),
+        ("--jwt-audience", "", "URL", "the audience: this server"),
+        ("--jwt-algorithm", "RS256", None, ""),
+        ("--jwt-name-claim", "sub", "CLAIM", "the name"),
+        ("--oauth-issuer", "", "URL", "where callers log in"),
+        ("--oauth-client-id", "", "ID", "this server's client id there"),
+        ("--public-url", "", "URL", "this server's address for callers"),
+    ):
         add(
             flag,
-            action="append",
-            default=[],
-            metavar="NAME",
-            help=f"a GitHub {account}",
+            action="append" if default == [] else "store",
+            default=default,
+            metavar=metavar,
+            choices=None if metavar else ALGORITHMS,
+            help=f"{words} ({default})".strip() if default else words,
         )
-    add("--github-api", default=GITHUB_API, metavar="URL", help=f"({GITHUB_API})")
-    add("--jwt-jwks", default="", metavar="URL", help="address of the signing keys")
-    add("--jwt-public-key", default="", metavar="FILE", help="or the key, as PEM")
-    add("--jwt-issuer", default="", metavar="URL", help="who issues the tokens")
-    add("--jwt-audience", default="", metavar="URL", help="the audience: this server")
-    add("--jwt-algorithm", default="RS256", choices=ALGORITHMS, help="(RS256)")
-    add("--jwt-name-claim", default="sub", metavar="CLAIM", help="the name (sub)")
-    add("--oauth-issuer", default="", metavar="URL", help="where callers log in")
-    add(
-        "--oauth-client-id",
-        default="",
-        metavar="ID",
-        help="this server's client id there",
-    )
-    add(
-        "--public-url",
-        default="",
-        metavar="URL",
-        help="this server's address for callers",
-    )
 
 
 def auth_of(parsed: argparse.Namespace, env: Mapping[str, str]) -> Auth:

@@ -91,16 +91,21 @@ def parser() -> argparse.ArgumentParser:
     _add_places(parser)
     add_auth(parser)
     limits = parser.add_argument_group("limits")
-    for flag, default, kind, words in (
-        ("--rate", 50.0, float, "requests per second and caller"),
-        ("--max-sessions", 200, int, "open sessions per store"),
-        ("--idle", 900.0, float, "seconds until an idle session ends"),
-        ("--max-connections", 512, int, "open connections"),
-        ("--timeout", 15.0, float, "seconds to send a request, or take an answer"),
-        ("--grace", 10.0, float, "seconds for running calls to finish"),
+    for flag, name, default, words in (
+        ("--rate", "rate", 50.0, "requests per second and caller"),
+        ("--max-sessions", "sessions", 200, "open sessions per store"),
+        ("--idle", "idle", 900.0, "seconds until an idle session ends"),
+        ("--max-connections", "connections", 512, "open connections"),
+        ("--timeout", "timeout", 15.0, "seconds to send a request, or take an answer"),
+        ("--grace", "grace", 10.0, "seconds for running calls to finish"),
     ):
         limits.add_argument(
-            flag, type=kind, default=default, metavar="N", help=f"{words} ({default:g})"
+            flag,
+            dest=name,
+            type=type(default),
+            default=default,
+            metavar="N",
+            help=f"{words} ({default:g})",
         )
     return parser
 
@@ -110,41 +115,34 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     add("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     add("--port", type=int, default=PORT, help=f"port, 0 for any ({PORT})")
     add("--path", default="/mcp", help="path of the endpoint (/mcp)")
-    add(
-        "--store",
-        action="append",
-        default=[],
-        metavar="NAME=FOLDER",
-        help="serve this store, or that of this folder, at /stores/NAME/mcp; "
-        "may be repeated (default: the store of the current folder, at /mcp)",
-    )
-    add(
-        "--graph",
-        default="",
-        metavar="URL",
-        help="graph database for answers about all stores that a caller may see",
-    )
-    add(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="a name under which clients reach this server; may be repeated",
-    )
-    add(
-        "--allow-origin",
-        action="append",
-        default=[],
-        metavar="ORIGIN",
-        help="a web page's origin that may call, such as https://app.example.org",
-    )
-    add(
-        "--trust-proxy",
-        action="append",
-        default=[],
-        metavar="ADDRESS",
-        help="a reverse proxy whose X-Forwarded-… headers are trusted",
-    )
+    several: list[str] = []
+    for flag, default, metavar, words in (
+        (
+            *("--store", several, "NAME=FOLDER"),
+            (
+                "serve this store, or that of this folder, at /stores/NAME/mcp; "
+                "may be repeated (default: the store of the current folder, at /mcp)"
+            ),
+        ),
+        (
+            *("--graph", "", "URL"),
+            "graph database for answers about all stores that a caller may see",
+        ),
+        (
+            *("--allow-host", several, "HOST"),
+            "a name under which clients reach this server; may be repeated",
+        ),
+        (
+            *("--allow-origin", several, "ORIGIN"),
+            "a web page's origin that may call, such as https://app.example.org",
+        ),
+        (
+            *("--trust-proxy", several, "ADDRESS"),
+            "a reverse proxy whose X-Forwarded-… headers are trusted",
+        ),
+    ):
+        action = "append" if default is several else "store"
+        add(flag, action=action, default=default, metavar=metavar, help=words)
 
 
 def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> HttpOptions:
@@ -231,14 +229,7 @@ def _store(word: str) -> tuple[str, str]:
 
 
 def _limits(parsed: argparse.Namespace) -> Limits:
-    limits = Limits(
-        rate=parsed.rate,
-        sessions=parsed.max_sessions,
-        idle=parsed.idle,
-        connections=parsed.max_connections,
-        timeout=parsed.timeout,
-        grace=parsed.grace,
-    )
+    limits = Limits(*(getattr(parsed, name) for name in Limits._fields))
     for name, value in limits._asdict().items():
         # nan is not a limit either.
         if not 0 < value < float("inf"):

@@ -42,15 +42,7 @@ def read(words: Sequence[str]) -> WebOptions:
         arguments.error(f"--port cannot be {port}.")
     if not parsed.host.strip():
         arguments.error("--host is empty; it would mean every address.")
-    return WebOptions(
-        host=parsed.host,
-        port=port,
-        named=named,
-        name=parsed.name,
-        browser=parsed.browser,
-        all_stores=parsed.all_stores,
-        thread=parsed.thread,
-    )
+    return WebOptions(**{**vars(parsed), "port": port, "named": named})
 
 
 def parser() -> argparse.ArgumentParser:
