@@ -17,8 +17,7 @@ from tests.cli.index.test_entriesfile import assert_the_same
 from tests.core.strategies import chain, entry
 from wc_cli.ledger.index import entriesfile
 from wc_core.lookup.index.entries import COLUMNS, SCHEMA, EntryFile
-from wc_core.lookup.index.expressions import Expressions, indexed_words
-from wc_core.lookup.index.pairs import CommonWords
+from wc_core.lookup.index.expressions import CommonWords, Expressions, indexed_words
 from wc_core.lookup.search.ranking import PROMINENT_FIELDS
 from wc_core.lookup.search.words import FIELDS, Term, contains_term, plain_words
 from wc_core.reading.views.rows import Filter

@@ -279,7 +279,7 @@ def test_a_branch_that_was_pushed_by_force(reviewed: Trees, machine: Machine) ->
 def test_too_many_commits_are_not_compared(
     reviewed: Trees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wc_cli.edits.review.owncommits.MAX_COMMITS", 2)
+    monkeypatch.setattr("wc_cli.edits.review.trunk.MAX_COMMITS", 2)
     rebase(reviewed)
     answer = submitted(reviewed)
     assert (answer["commits"], answer["diff"]) == ([], "")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.lookup.index import expressions
-from wc_core.lookup.index.pairs import PAIR_MARK
+from wc_core.lookup.index.expressions import PAIR_MARK
 from wc_core.lookup.search import excerpts, words
 from wc_core.lookup.search.words import Term
 

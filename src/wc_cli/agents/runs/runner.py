@@ -3,19 +3,21 @@ and when it ends."""
 
 from __future__ import annotations
 
+import os
 import time
 from types import MappingProxyType
 
-from wc_cli.agents.runs import deciding, ending, reserving, writing
+from wc_cli.agents.runs import ending, reserving, writing
 from wc_cli.agents.runs.choosing import Chooser, ThreadChangedError
 from wc_cli.agents.runs.landing import RunLanding
 from wc_cli.agents.runs.starting import RunStarter
-from wc_cli.agents.runs.startqueue import StartQueue
-from wc_cli.agents.runs.waitnotes import WaitNotes
 from wc_cli.agents.runs.watching import RunWatcher
 from wc_cli.ledger.branch.git import GitError
-from wc_core.attention.runs import records
+from wc_cli.ledger.store import durable
+from wc_core.attention.runs import records, waiting
 from wc_core.attention.runs.records import FAILED, STOPPED
+from wc_core.attention.runs.waiting import WaitingThreads
+from wc_core.base import processes
 from wc_core.base.errors import ClaimedError, FindingsError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
@@ -23,11 +25,12 @@ from wc_core.base.lean import contextlib
 from wc_core.base.names import parse
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from wc_cli.agents.runs.choosing import RunCandidate, RunRequest
@@ -94,8 +97,8 @@ class Runner:
             self.landing = RunLanding(self.layout, self.env, context.cwd)
         self._starter = RunStarter(self.layout, limits.seconds)
         self.watcher = RunWatcher(self.layout, self.env, limits.seconds)
-        self.queue = StartQueue(self.watcher.runs, limits.most, once=limits.once)
-        self._notes = WaitNotes(self.layout)
+        self.queue = _StartQueue(self.watcher.runs, limits.most, once=limits.once)
+        self._notes = _WaitNotes(self.layout)
         # Why it ends before it is asked to; empty if it does not.
         self.problem = ""
         self.started = 0
@@ -258,7 +261,7 @@ class Runner:
         agent = parse(record.agent).agent
         reserving.release(self._chooser.agent_context(agent, ""), record.topic)
         try:
-            end = deciding.decide(
+            end = ending.decide(
                 self._chooser, run, reason, is_interrupted=is_interrupted
             )
         except WcError as error:
@@ -316,3 +319,116 @@ class Runner:
                 self._tell(RunEvent(state, topic, _LANDER, text, details))
             elif error["code"] != FindingsError.code:  # each of those was told
                 self._tell(RunEvent("failed", "…", _LANDER, str(error["message"])))
+
+
+class _WaitNotes:
+    """The notes of this process, in the store of a ``layout``. A failure stops no
+    run."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._path = waiting.path_of(layout, os.getpid())
+        self._noted: Mapping[str, str] = {}
+
+    def write(self, reasons: Mapping[str, str]) -> None:
+        """Note the reasons, by topic, if they have changed."""
+        if reasons == self._noted:
+            return
+        self._noted = reasons
+        pid = os.getpid()
+        noted = WaitingThreads(pid, processes.started(pid) or 0, reasons)
+        with contextlib.suppress(WcError):
+            root = writing.made_folder(self._layout).root
+            durable.replace(self._path, noted.to_bytes(), root)
+
+    def remove(self) -> None:
+        """Remove them, and those of a ``wc run`` that was killed."""
+        for path in waiting.paths(self._layout):
+            if path == self._path or not waiting.is_current(path, self._layout):
+                with contextlib.suppress(WcError):
+                    durable.remove(path, private_layout(self._layout).root)
+
+
+class _StartQueue:
+    """The threads that wait for their agents while others have their ``runs``: at most
+    ``most``. With ``once`` each gets one turn."""
+
+    def __init__(self, runs: Mapping[str, Run], most: int, *, once: bool) -> None:
+        self._runs = runs
+        self._most = most
+        self._once = once
+        self._done: set[str] = set()
+        self.waiting: list[RunCandidate] = []
+
+    def replace(self, candidates: Iterable[RunCandidate]) -> None:
+        """Have the threads of another look wait. A thread that has had its turn and
+        cannot be started is left out: what came of that was told."""
+        self.waiting = [
+            candidate
+            for candidate in candidates
+            if candidate.topic not in self._runs
+            and not (candidate.obstacle and self._is_done(candidate))
+        ]
+
+    def take(self) -> RunCandidate | None:
+        """Return a thread that can be started now, and give it its turn; ``None`` if
+        there is none."""
+        candidate = next(filter(self._can_start, self.waiting), None)
+        if candidate is not None:
+            self.waiting.remove(candidate)
+            self._done.add(candidate.topic)
+        return candidate
+
+    def refuse(self, candidate: RunCandidate, obstacle: str) -> None:
+        """Have a thread wait that could not be started, because of an obstacle."""
+        self.waiting.append(candidate._replace(obstacle=obstacle))
+
+    def give_another_turn(self, topic: str) -> None:
+        """Let a thread be started again once it waits, even if each gets one turn."""
+        self._done.discard(topic)
+
+    @property
+    def can_take(self) -> bool:
+        """Whether a thread can be started now."""
+        return any(map(self._can_start, self.waiting))
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more may be started."""
+        return len(self._runs) < self._most
+
+    @property
+    def is_over(self) -> bool:
+        """Whether each thread that could be started has had its turn."""
+        return self._once and not any(
+            not candidate.obstacle and not self._is_done(candidate)
+            for candidate in self.waiting
+        )
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why agents are not started, by topic; empty for a thread that only waits for
+        its turn."""
+        agents = (candidate for candidate in self.waiting if candidate.agent)
+        return {candidate.topic: candidate.obstacle for candidate in agents}
+
+    def _can_start(self, candidate: RunCandidate) -> bool:
+        return not (
+            candidate.obstacle
+            or self._is_done(candidate)
+            or self._is_taken(candidate)
+            or not self.has_room
+        )
+
+    def _is_done(self, candidate: RunCandidate) -> bool:
+        return self._once and candidate.topic in self._done
+
+    def _is_taken(self, candidate: RunCandidate) -> bool:
+        """Return whether an agent works in a candidate's worktree, or on its branch,
+        for which there was no worktree before."""
+        place = candidate.place
+        return place is not None and any(
+            run.record.worktree == place.path
+            or (bool(place.branch) and run.record.branch == place.branch)
+            for run in self._runs.values()
+        )

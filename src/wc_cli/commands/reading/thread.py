@@ -6,14 +6,13 @@ from wc_cli.commands.common import fill_topic
 from wc_cli.commands.reading.marking import print_marked
 from wc_cli.commands.reading.options import ReadOptions
 from wc_cli.commands.reading.paging import rest_text
-from wc_cli.commands.reading.passed import passed_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import command
 from wc_cli.run.output import remark, say, say_exact, say_json
 from wc_cli.run.terminal import entrytext
 from wc_cli.run.terminal.style import is_for_people, output_style, terminal_width
 from wc_cli.run.widths import wrapped
-from wc_core.attention.wake.passes import pass_fields
+from wc_core.attention.wake.passes import pass_fields, pass_state
 from wc_core.base.errors import WcError
 from wc_core.base.text import one_line
 from wc_core.ledger.threads import vocabulary
@@ -169,3 +168,11 @@ def _mark_as_read(context: Context, state: State) -> None:
         context.writer().mark_read(state, _PATIENCE)
     except (WcError, OSError) as error:
         remark(one_line(f"note: not marked as read: {error}"))
+
+
+def passed_text(context: Context, state: State) -> str:
+    """Return how far someone else's ball has come, as seen on this machine."""
+    if context.viewer.holds(state.ball):
+        return ""
+    passed = pass_state(context.reader, state, context.settings.directory)
+    return passed.sentence(now_ms()) if passed is not None else ""

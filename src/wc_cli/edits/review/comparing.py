@@ -14,8 +14,7 @@ import time
 
 from wc_cli.edits.radar import merges, snapshots
 from wc_cli.edits.radar.objects import objects_of
-from wc_cli.edits.review.owncommits import own_commits
-from wc_cli.edits.review.trunk import TrunkReader
+from wc_cli.edits.review.trunk import TrunkReader, own_commits
 from wc_cli.ledger.branch.git import (
     NO_NETWORK,
     Git,

@@ -17,8 +17,7 @@ from wc_core.ledger.threads.model import DECISION, Entry
 from wc_core.lookup.index import decisions, keys
 from wc_core.lookup.index import entries as entryfile
 from wc_core.lookup.index.entries import UnusableIndexError
-from wc_core.lookup.index.expressions import indexed_words
-from wc_core.lookup.index.pairs import CommonWords
+from wc_core.lookup.index.expressions import CommonWords, indexed_words
 from wc_core.lookup.search.mentions import recorded
 from wc_core.lookup.search.threadwords import thread_words
 from wc_core.reading.views.entries import numbered

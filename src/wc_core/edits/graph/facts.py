@@ -11,18 +11,17 @@ import re
 from types import MappingProxyType
 
 from wc_core.base.values import NamedTuple
-from wc_core.edits.graph import imports
-from wc_core.edits.graph.imports import Import
 from wc_core.edits.graph.languages import language_of
-from wc_core.edits.graph.parsing import MAX_BYTES, grammar
+from wc_core.edits.graph.parsing import MAX_BYTES, grammar, node_text
 from wc_core.edits.graph.symbols import of_matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from wc_core.edits.graph.languages import Language
+    from wc_core.edits.graph.parsing import SyntaxMatch
 
 # Part of the key of cached facts. Increase it when the same file gives other facts.
 VERSION = 2
@@ -31,6 +30,8 @@ _WORD = re.compile(r"[^\W\d]\w*")
 # removed.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _ENTRY_KEYS = ("source", "types", "module", "main")
+ALL = "*"
+_QUOTES = "\"'`"
 
 
 class FileFacts(NamedTuple):
@@ -88,7 +89,7 @@ def _parsed(language: Language, source: bytes) -> FileFacts:
     matches = list(parser.matches(query, root))
     return FileFacts(
         symbols=tuple(dict.fromkeys(item.name for item in of_matches(matches))),
-        imports=tuple(dict.fromkeys(imports.statements(language, matches))),
+        imports=tuple(dict.fromkeys(_statements(language, matches))),
         words=" ".join(sorted(set(_WORD.findall(source.decode(errors="replace"))))),
     )
 
@@ -152,3 +153,46 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "tsconfig.json": _tsconfig,
     "jsconfig.json": _tsconfig,
 }
+
+
+class Import(NamedTuple):
+    """An import: the module as written, and the names imported from it.
+
+    The module is ``..package.module`` in Python, and the quoted text in JavaScript.
+    """
+
+    module: str
+    names: tuple[str, ...] = ()
+
+
+def _statements(language: Language, matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
+    """The imports among the matches of a query."""
+    return _python(matches) if language.name == "python" else _quoted(matches)
+
+
+def _python(matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
+    for match in matches:
+        node = match.node("import")
+        if node is None:
+            continue
+        names = [_dotted(child) for child in node.children_by_field_name("name")]
+        module = node.child_by_field_name("module_name")
+        if module is None:
+            yield from map(Import, names)
+            continue
+        if any(child.type == "wildcard_import" for child in node.children):
+            names = [ALL]
+        yield Import("".join(node_text(module).split()), tuple(names))
+
+
+def _dotted(node: Any) -> str:
+    """The name in an import, without its alias."""
+    inner = node.child_by_field_name("name") if node.type == "aliased_import" else None
+    return "".join(node_text(inner or node).split())
+
+
+def _quoted(matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
+    for match in matches:
+        source = match.text("source").strip(_QUOTES)
+        if source and match.text("function") in {"", "import", "require"}:
+            yield Import(source)

@@ -10,7 +10,7 @@ from wc_core.base.values import NamedTuple
 
 class Language(NamedTuple):
     """A language: its name, the module of its grammar, the function of that module, and
-    its queries. ``imports`` has captures that `wc_core.edits.graph.imports`
+    its queries. ``imports`` has captures that `wc_core.edits.graph.facts`
     understands."""
 
     name: str

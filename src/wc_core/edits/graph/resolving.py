@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 
-from wc_core.edits.graph.imports import ALL
+from wc_core.edits.graph.facts import ALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from wc_core.edits.graph.facts import FileFacts
-    from wc_core.edits.graph.imports import Import
+    from wc_core.edits.graph.facts import FileFacts, Import
 
     Uses = dict[str, dict[str, tuple[str, ...]]]
 

@@ -5,8 +5,8 @@ Its tables (`SCHEMA`): ``threads`` has a number for each indexed version of a th
 with the key of the files that its words are from; ``entries`` has what an entry can be
 found by apart from its words, its author, and where its line begins in the log (-1: it
 cannot be shown from one line); ``words`` is the full-text index, which `expressions`
-describes; ``common`` has the words whose pairs are indexed (`pairs`), the same as long
-as the file exists. The number of an entry is that of its thread times `ENTRIES`, plus
+describes; ``common`` has the words whose pairs are indexed, the same as long as
+the file exists. The number of an entry is that of its thread times `ENTRIES`, plus
 its position: this tells which threads have words without looking up entries.
 ``dropped`` has the numbers of threads that were removed from the index while their
 words are still in it.
@@ -22,9 +22,8 @@ from itertools import repeat
 from wc_core.base.files import read_from
 from wc_core.base.lean import json, sqlite3
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.index.expressions import Expressions
+from wc_core.lookup.index.expressions import CommonWords, Expressions
 from wc_core.lookup.index.keys import NONE, words_part
-from wc_core.lookup.index.pairs import CommonWords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
