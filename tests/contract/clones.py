@@ -12,7 +12,7 @@ from wc_cli.commands import sync as syncing
 from wc_cli.ledger.doctor.repair import Repair
 from wc_cli.ledger.settle import settler
 from wc_cli.ledger.store.writer import IdSource
-from wc_cli.ledger.sync import firstfetch
+from wc_cli.ledger.sync import firstcontact
 from wc_cli.ledger.sync.exchange import Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
 from wc_cli.run.context import Context
@@ -175,7 +175,7 @@ class Clone:
         waiting = Waiting.at_most(SECONDS, tell=tell)
         where, remote = syncing.store_route(context)
         if not context.place.exists:
-            firstfetch.fetch_first(where, self.env, remote, waiting)
+            firstcontact.fetch_first(where, self.env, remote, waiting)
             context.ensure_store(missing_ok=True)
         root = context.writer().place.root
         return Exchanger(root, self.env, remote, waiting)

@@ -11,7 +11,7 @@ from wc_cli.bridges.carry import automatic
 from wc_cli.ledger.store import pending
 from wc_cli.ledger.sync.exchange import LIMIT_SECONDS, Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
-from wc_cli.ledger.sync.firstfetch import fetch_first, preview_first
+from wc_cli.ledger.sync.firstcontact import fetch_first, preview_first
 from wc_cli.ledger.sync.routes import usual_remote
 from wc_cli.run.entries import landings
 from wc_cli.run.options import Options, argument, command, flag, number
@@ -107,11 +107,11 @@ def sync(context: Context, options: SyncOptions) -> None:
     root = context.place.root
     if not result.ahead or result.behind or _has_more(own_repository):
         from wc_cli.run.entries import (
-            beside,
-        )  # 9 ms, rarely needed after a send-only exchange
+            losses,  # 9 ms, rarely needed after a send-only exchange
+        )
 
         seconds = exchanger.waiting.seconds
-        notes = beside.exchange_beside_store(root, context.env, remote, seconds)
+        notes = losses.exchange_beside_store(root, context.env, remote, seconds)
         result = result.with_notes(*notes)
     _print_result(result, options)
 

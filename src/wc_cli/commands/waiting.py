@@ -21,7 +21,7 @@ from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.planning import linkfiles
-from wc_core.ledger.rules.auditing import Audit
+from wc_core.ledger.rules.enforcing import Audit
 from wc_core.ledger.threads.model import holder_text
 from wc_core.ledger.threads.moves import bounces_text
 from wc_core.people.activity import StateFiles
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_cli.run.context import Context
-    from wc_core.ledger.rules.auditing import Violation
+    from wc_core.ledger.rules.enforcing import Violation
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_core.ledger.threads.settings import Settings

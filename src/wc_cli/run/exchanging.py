@@ -7,7 +7,7 @@ from wc_cli.edits.claims import travel
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.sync.exchange import Waiting
 from wc_cli.ledger.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
-from wc_cli.run.entries import beside, losses
+from wc_cli.run.entries import losses
 from wc_core.base.errors import WcError
 from wc_core.base.files import age_of
 from wc_core.base.layout import Layout
@@ -34,7 +34,7 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
     else:
         exchanger.exchange(push=push)
     if rules.push:
-        beside.exchange_beside_store(root, env, due.remote)
+        losses.exchange_beside_store(root, env, due.remote)
 
 
 def is_refused(root: str) -> bool:

@@ -11,7 +11,7 @@ from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import one_line
 from wc_core.base.times import ago, rfc3339, seconds_between
 from wc_core.base.values import NamedTuple
-from wc_core.edits.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
+from wc_core.edits.claims.verdicts import GRAPH_STALE, GRAPH_UNAVAILABLE
 from wc_core.edits.graph import kept
 from wc_core.edits.graph.model import HUB, by_folder
 from wc_core.edits.radar import kept as radarkept

@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_cli.ledger.branch.commits import CommitChange
-from wc_cli.ledger.settle.commitplan import CommitPlan, RenderedThread
-from wc_cli.ledger.settle.committer import Authors, split_by_author
+from wc_cli.ledger.settle.committer import (
+    Authors,
+    CommitPlan,
+    RenderedThread,
+    split_by_author,
+)
 from wc_core.ledger.git.authorship import Authorship, Person
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.model import Entry

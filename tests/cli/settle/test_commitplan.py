@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_cli.ledger.branch.commits import CommitChange, Committed, blob_id
 from wc_cli.ledger.branch.compare import Compared
-from wc_cli.ledger.settle.commitplan import CommitPlan, RenderedThread, plan_commit
+from wc_cli.ledger.settle.committer import CommitPlan, RenderedThread, plan_commit
 from wc_core.ledger.threads.model import Entry
 
 SHARED = CommitChange(".gitignore", b"/.local/\n")

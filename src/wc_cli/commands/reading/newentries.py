@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.reading.marking import print_marked, readable_states
 from wc_cli.commands.reading.options import UpdatesOptions
-from wc_cli.commands.reading.paging import command_line, topic_list
+from wc_cli.commands.reading.paging import (
+    command_line,
+    print_marked,
+    readable_states,
+    topic_list,
+)
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import command
 from wc_cli.run.output import remark, say, say_json

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import fill_topic
-from wc_cli.commands.reading.marking import print_marked
 from wc_cli.commands.reading.options import ReadOptions
-from wc_cli.commands.reading.paging import rest_text
+from wc_cli.commands.reading.paging import print_marked, rest_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import command
 from wc_cli.run.output import remark, say, say_exact, say_json

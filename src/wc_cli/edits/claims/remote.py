@@ -49,7 +49,7 @@ _TURN = "refs/wc/turn"
 _COMBINED = "refs/wc/combined/"
 _DIGITS = 16
 _ASKING_SECONDS = 5.0
-_SECONDS = 24 * 3600
+_REMEMBERED_SECONDS = 24 * 3600
 _HINT = "The next wc claim tries again; else after a day."
 
 
@@ -198,7 +198,9 @@ class ClaimsRemote:
 
 
 class Declined:
-    """The remembered error of a remote, in a file below ``.local``."""
+    """The error of a remote that takes no claims, or no notes, remembered for a day in
+    a file below ``.local``, so that not every exchange tries it. ``wc claim`` and ``wc
+    release`` always try."""
 
     def __init__(self, layout: Layout, path: str) -> None:
         self.layout = layout
@@ -209,7 +211,7 @@ class Declined:
     def is_recent(self) -> bool:
         """Whether there was an error in the last day."""
         try:
-            return abs(time.time() - os.lstat(self.path).st_mtime) < _SECONDS
+            return abs(time.time() - os.lstat(self.path).st_mtime) < _REMEMBERED_SECONDS
         except OSError:
             return False
 

@@ -351,13 +351,13 @@ class StoreWriter:
         """Raise InvalidInputError or ConflictError if the repository's rules do not
         allow the entry."""
         # 3 ms, for stores with rules
-        from wc_core.ledger.rules import auditing, enforcing
+        from wc_core.ledger.rules import enforcing
 
         directory = self.rules.directory
         planned = enforcing.PlannedEntry(
             *(thread.state, draft, move, self.author.identity.name, directory),
             lambda: self._entries_of(thread),
-            lambda holder: auditing.held_by(self.reader, holder, directory),
+            lambda holder: enforcing.held_by(self.reader, holder, directory),
         )
         enforcing.check(planned, self.rules.rules)
 

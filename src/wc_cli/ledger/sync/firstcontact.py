@@ -8,10 +8,14 @@ the remote is neither used nor changed. What was found is recorded, see
 
 from __future__ import annotations
 
+from wc_cli.ledger.branch import commits, compare, trees
+from wc_cli.ledger.branch.git import Git
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.sync import report
-from wc_cli.ledger.sync.exchange import Waiting
-from wc_cli.ledger.sync.firstfetch import fetch_first
+from wc_cli.ledger.sync.exchange import Exchange, Waiting
+from wc_cli.ledger.sync.exchanger import exchange_error, no_store_error
+from wc_cli.ledger.sync.wire import Wire
+from wc_cli.ledger.sync.wireerrors import WireError
 from wc_core.base.errors import WcError
 from wc_core.base.layout import BRANCH
 from wc_core.ledger.git import contact
@@ -22,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wc_core.ledger.git.remotes import Remote
     from wc_core.ledger.git.repository import Repository
 
 # How long `wc init` waits for the answer, in seconds.
@@ -60,3 +65,34 @@ def record_failure(
     if labels:
         result = Contact(now_ms(), labels[0], problem, labels)
         report.record_contact(repository, result)
+
+
+def preview_first(
+    repository: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
+) -> Exchange:
+    """The result of a first exchange for a repository without a store. Raises
+    OfflineError, StorageError, ConflictError."""
+    remote_tip = fetch_first(repository, env, remote, waiting)
+    git = _git(repository, env, waiting)
+    if remote_tip and not trees.is_store(git, remote_tip):
+        raise no_store_error(remote)
+    behind, _ = commits.ahead_behind(git, remote_tip, "") if remote_tip else (0, 0)
+    return Exchange(remote.label, compare.count_new(git, "", remote_tip), behind=behind)
+
+
+def fetch_first(
+    repository: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
+) -> str:
+    """Fetch the branch into a repository without a store.
+
+    Returns its commit, empty if the remote does not have the branch. Raises
+    OfflineError, StorageError.
+    """
+    try:
+        return Wire(_git(repository, env, waiting), remote, repository).fetch()
+    except WireError as error:
+        raise exchange_error(remote, error) from error
+
+
+def _git(repository: Repository, env: Mapping[str, str], waiting: Waiting) -> Git:
+    return Git(repository.top or repository.common, env, until=waiting.deadline)

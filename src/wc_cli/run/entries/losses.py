@@ -7,6 +7,8 @@ readers. It leaves the ball where it is.
 
 from __future__ import annotations
 
+from wc_cli.edits.claims import travel
+from wc_cli.ledger.sync.exchange import LIMIT_SECONDS
 from wc_cli.run.context import Context
 from wc_cli.run.entries import receipts
 from wc_core.base.errors import WcError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wc_core.edits.claims.record import Claim
+    from wc_core.ledger.git.remotes import Remote
 
 _WIDTH = 120
 
@@ -58,3 +61,16 @@ def _draft(claim: Claim, rival: Claim) -> Draft:
         body=body,
         key=f"claim-lost-{claim.oid}",
     )
+
+
+def exchange_beside_store(
+    root: str, env: Mapping[str, str], remote: Remote, seconds: float = LIMIT_SECONDS
+) -> list[str]:
+    """Exchange the claims with a remote, right after the store. If someone lost a
+    claim, an entry in its thread says so.
+
+    Waits for the remote at most ``seconds``. Returns notes for the user.
+    """
+    claims = travel.exchange_beside_store(root, env, remote, seconds)
+    unwritten = record_losses(root, env, claims.losses)
+    return [*claims.notes, *unwritten]

@@ -10,9 +10,7 @@ from __future__ import annotations
 from wc_core.base.phrases import quoted
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
-from wc_core.edits.claims import neighbours
-from wc_core.edits.claims.ids import TOP, label
-from wc_core.edits.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
+from wc_core.edits.claims.ids import TOP, ClaimId, label
 from wc_core.edits.claims.record import READ, WRITE
 
 TYPE_CHECKING = False
@@ -21,9 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.edits.claims.book import Book
-    from wc_core.edits.claims.ids import ClaimId
     from wc_core.edits.claims.record import Claim
-    from wc_core.edits.graph.model import Graph
+    from wc_core.edits.graph.model import FileUse, Graph, Neighbourhood
 
 PROCEED, READ_ONLY, WAIT, SWITCH_TASK = "PROCEED", "READ_ONLY", "WAIT", "SWITCH_TASK"
 PULL, PUSH, STOP = "PULL", "PUSH", "STOP"
@@ -32,7 +29,9 @@ VERDICTS = (PROCEED, READ_ONLY, WAIT, SWITCH_TASK, PULL, PUSH, STOP)
 FREE, OWN, DIRECT_WRITE, DIRECT_READ = "FREE", "OWN", "DIRECT_WRITE", "DIRECT_READ"
 STALE_HEAD, UNPUSHED, BALL_ELSEWHERE = "STALE_HEAD", "UNPUSHED", "BALL_ELSEWHERE"
 REMOTE_UNREACHABLE, FENCED, HOT = "REMOTE_UNREACHABLE", "FENCED", "HOT"
-NEIGHBOR_CODES = (neighbours.NEIGHBOR_DEPENDENCY, neighbours.NEIGHBOR_DEPENDENT)
+NEIGHBOR_DEPENDENCY, NEIGHBOR_DEPENDENT = "NEIGHBOR_DEPENDENCY", "NEIGHBOR_DEPENDENT"
+NEIGHBOR_CODES = (NEIGHBOR_DEPENDENCY, NEIGHBOR_DEPENDENT)
+GRAPH_STALE, GRAPH_UNAVAILABLE = "GRAPH_STALE", "GRAPH_UNAVAILABLE"
 GRAPH_CODES = (GRAPH_STALE, GRAPH_UNAVAILABLE)
 
 OK, STALE, CONFLICT, OFFLINE = "OK", "STALE", "CONFLICT", "OFFLINE"
@@ -46,6 +45,7 @@ _NEIGHBOR_VERDICTS = {
 }
 # If a claim lapses sooner than this, the verdict is to wait.
 _SOON_SECONDS = 60
+_SHOWN = 3
 
 
 class ThreadBall(NamedTuple):
@@ -295,7 +295,7 @@ def _of_neighbours(situation: Situation) -> Iterator[Reason]:
     Callers who only read are not affected."""
     if situation.mode == READ:
         return
-    for fact in neighbours.facts(
+    for fact in facts(
         situation.targets, situation.graph, situation.graph_head, situation.rivals
     ):
         verdict = PROCEED
@@ -335,3 +335,71 @@ def _of_repository(situation: Situation) -> Iterator[Reason]:
     if situation.ball is not None:
         text = f"{situation.ball.holder} has the ball of {situation.ball.topic}."
         yield Reason(BALL_ELSEWHERE, SWITCH_TASK, situation.ball.topic, text)
+
+
+class NeighborFact(NamedTuple):
+    """A code, its target, a sentence, and the claim that it is about, if any."""
+
+    code: str
+    target: str
+    text: str
+    claim: Claim | None = None
+
+
+def facts(
+    targets: Sequence[ClaimId],
+    graph: Graph | None,
+    head: str,
+    claims: Sequence[Claim],
+) -> Iterator[NeighborFact]:
+    """The known neighbours of the targets, at the commit ``head``; ``graph`` was stored
+    earlier. ``claims`` are those of others that exclude editing."""
+    names = ", ".join(map(str, targets[:_SHOWN]))
+    command = f"wc neighbors {quoted(str(targets[0])) if targets else '.'}"
+    if graph is None:
+        text = f"The neighbours of {names} are not known here: {command}"
+        yield NeighborFact(GRAPH_UNAVAILABLE, "", text)
+        return
+    if graph.head != head:
+        text = f"The neighbours of {names} are those at another commit: {command}"
+        yield NeighborFact(GRAPH_STALE, "", text)
+    for target in targets:
+        neighbourhood = graph.neighbourhood(target.path, target.symbol)
+        if neighbourhood is None:
+            text = f"The neighbours of {target} are not known: it was not parsed."
+            yield NeighborFact(GRAPH_UNAVAILABLE, str(target), text)
+        else:
+            others = [claim for claim in claims if not claim.target.overlaps(target)]
+            yield from _of_target(target, neighbourhood, others)
+
+
+def _of_target(
+    target: ClaimId, neighbourhood: Neighbourhood, claims: Sequence[Claim]
+) -> Iterator[NeighborFact]:
+    """The claims on the neighbours of a target; for a hub, one sentence for each
+    direction."""
+    for code, uses, verb in (
+        (NEIGHBOR_DEPENDENCY, neighbourhood.uses, "is used by"),
+        (NEIGHBOR_DEPENDENT, neighbourhood.used_by, "uses"),
+    ):
+        concerned = [claim for claim in claims if _concerns(claim, code, uses)]
+        if neighbourhood.is_hub and len(concerned) > _SHOWN:
+            names = ", ".join(label(claim.id) for claim in concerned[:_SHOWN])
+            text = f"Others edit {len(concerned)} neighbours of {target}: {names}, …"
+            yield NeighborFact(code, str(target), text, concerned[0])
+            continue
+        for claim in concerned:
+            text = f"{claim.holder} edits {label(claim.id)}, which {verb} {target}."
+            yield NeighborFact(code, str(target), text, claim)
+
+
+def _concerns(claim: Claim, code: str, uses: Sequence[FileUse]) -> bool:
+    """Whether a claim is on one of the neighbours. A claim on a symbol concerns files
+    that mention it, which only matters for what is used."""
+    claimed = claim.target
+    name = claimed.symbol.rpartition(".")[2] if code == NEIGHBOR_DEPENDENCY else ""
+    return any(
+        ClaimId(claimed.path).covers(ClaimId(use.path))
+        and (not name or name in use.names)
+        for use in uses
+    )

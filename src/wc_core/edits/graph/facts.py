@@ -11,8 +11,7 @@ import re
 from types import MappingProxyType
 
 from wc_core.base.values import NamedTuple
-from wc_core.edits.graph.languages import language_of
-from wc_core.edits.graph.parsing import MAX_BYTES, grammar, node_text
+from wc_core.edits.graph.parsing import MAX_BYTES, grammar, language_of, node_text
 from wc_core.edits.graph.symbols import of_matches
 
 TYPE_CHECKING = False
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
-    from wc_core.edits.graph.languages import Language
-    from wc_core.edits.graph.parsing import SyntaxMatch
+    from wc_core.edits.graph.parsing import Language, SyntaxMatch
 
 # Part of the key of cached facts. Increase it when the same file gives other facts.
 VERSION = 2

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from wc_core.base.values import NamedTuple
-from wc_core.edits.graph.languages import language_of
-from wc_core.edits.graph.parsing import MAX_BYTES, grammar
+from wc_core.edits.graph.parsing import MAX_BYTES, grammar, language_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The requirements for closing a thread."""
+"""The requirements for titles, and for closing a thread."""
 
 from __future__ import annotations
 
@@ -76,3 +76,17 @@ def lacks(evidence: ClosingEvidence, rules: Rules) -> Iterator[Lack]:
     elif not branch and not pr:
         hint = "Name one: wc ack {topic} --pr NUMBER -m '…'"
         yield Lack("rules.close_link", "a branch or a pull request", hint)
+
+
+def title_fits(title: str, patterns: Sequence[str]) -> bool:
+    """Whether a title fits one of the patterns, or there is none.
+
+    The patterns are those of file names: ``*`` is any text, ``?`` one character,
+    ``[ab]`` one of these. Not regular expressions: some of those take forever on a
+    title that someone else wrote, and no check can detect them.
+    """
+    if not patterns:
+        return True
+    from fnmatch import fnmatchcase  # 1 ms, only where there is such a rule
+
+    return any(fnmatchcase(title, pattern) for pattern in patterns)
