@@ -36,7 +36,7 @@ from wc_observe.http.listening import (
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
 from wc_observe.http.pages import healthz, metrics_page, unknown_path
 from wc_observe.http.requests import (
-    Gate,
+    AccessGate,
     OwnOrigin,
     TokenGate,
     WholeRequest,
@@ -166,7 +166,7 @@ def _mounted(shared: _Shared, apps: Mapping[str, StarletteWithLifespan]) -> list
     return [
         Mount(
             path.removesuffix(options.path),
-            app if access is None else Gate(app, partial(access.allows, name)),
+            app if access is None else AccessGate(app, partial(access.allows, name)),
         )
         for name, app in apps.items()
         for path in _paths(options, name)
@@ -200,7 +200,7 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
         authentication = auth.get_middleware()
         numbers = RequireAuthMiddleware(request_response(numbers), auth.required_scopes)
     access = shared.access
-    gate = [Middleware(Gate, allows=access.allows_metrics)] if access else []
+    gate = [Middleware(AccessGate, allows=access.allows_metrics)] if access else []
     around = [guard, *authentication, *gate, shared.fair()]
     health = healthz(stores, is_brief=access is not None)
     return [

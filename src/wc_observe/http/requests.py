@@ -249,7 +249,7 @@ def caller_token(scope: Scope) -> AccessToken | None:
     return token
 
 
-class Gate:
+class AccessGate:
     """Answers for a store, or for the metrics, which name every store, as for an
     address that is not served, unless the caller may see it. It precedes everything
     else at its addresses."""
