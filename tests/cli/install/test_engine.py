@@ -19,23 +19,12 @@ from tests import amounts
 from tests.cli.install.test_jsonc import texts
 from tests.conftest import SOURCE
 from wc_cli.agents.install import disk, engine, ledger
-from wc_cli.agents.install.changes import (
-    Add,
-    Block,
-    Change,
-    OwnFile,
-    Part,
-    Set,
-)
+from wc_cli.agents.install.changes import Add, Block, Change, OwnFile, Part, Set
 from wc_cli.agents.install.engine import PartOutcome, Want
 from wc_cli.agents.install.formats import jsonc, toml
 from wc_cli.agents.install.formats.jsonc import UnreadableError
 from wc_cli.agents.install.ledger import Owner
-from wc_core.base.errors import (
-    ConflictError,
-    CorruptError,
-    WcError,
-)
+from wc_core.base.errors import ConflictError, CorruptError, WcError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

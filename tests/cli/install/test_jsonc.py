@@ -69,9 +69,8 @@ def test_half_a_character_stays_an_escape() -> None:
 
 def test_an_item_is_written_like_its_neighbours() -> None:
     text = '{\n  "a": [\n    "x", // why\n    "y"\n  ],\n  "b": ["x"]\n}\n'
-    text = jsonc.append_item(
-        jsonc.append_item(text, ("a",), "z").text, ("b",), "z"
-    ).text
+    text = jsonc.append_item(text, ("a",), "z").text
+    text = jsonc.append_item(text, ("b",), "z").text
     assert text == (
         '{\n  "a": [\n    "x", // why\n    "y",\n    "z"\n  ],\n  "b": ["x", "z"]\n}\n'
     )
@@ -258,9 +257,8 @@ def test_what_someone_put_behind_ours_stands_as_if_we_had_not_been_there(
     assert node is not None
     if not node.elements or {"ours", name} & node.value.keys():
         return
-    both = jsonc.set_value(
-        jsonc.set_value(text, ("ours",), value).text, (name,), [1]
-    ).text
+    both = jsonc.set_value(text, ("ours",), value).text
+    both = jsonc.set_value(both, (name,), [1]).text
     found = jsonc.parse(both)
     assert found is not None
     index = [one.key for one in found.elements or ()].index("ours")

@@ -30,7 +30,7 @@ from wc_cli.run.completion import scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.agents.install.changes import Change, InstallSite
+    from wc_cli.agents.install.changes import InstallSite
 
 _NOTE = "Open a new terminal."
 # The shell function that prints our line before each prompt.
@@ -157,10 +157,6 @@ def _uses_starship(shell: str, site: InstallSite) -> bool:
     return "starship init" in common.text_of(_file(shell, site))
 
 
-def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
-    return (Part("prompt", (change,), notes),)
-
-
 def _completion(site: InstallSite, shell: str, lines: tuple[str, ...]) -> Part:
     """The completion script of a shell, and the lines in its file that read it."""
     script = _data_folder(site) / f"watercooler/completion.{shell}"
@@ -173,26 +169,25 @@ def _completion(site: InstallSite, shell: str, lines: tuple[str, ...]) -> Part:
     return Part("completion", changes, (_NOTE,))
 
 
-def _block_parts(
-    name: str, lines: tuple[str, ...], note: str, site: InstallSite
-) -> tuple[Part, ...]:
+def _prompt(name: str, lines: tuple[str, ...], note: str, site: InstallSite) -> Part:
     """The lines of a snippet, in a block of the file."""
-    block = Block(_file(name, site), _fill_snippet(lines, site))
-    return _prompt(block, note)
+    return Part(
+        "prompt", (Block(_file(name, site), _fill_snippet(lines, site)),), (note,)
+    )
 
 
 def _bash_parts(site: InstallSite) -> tuple[Part, ...]:
     words = _completion(site, "bash", _BASH_COMPLETION)
     if _uses_starship("bash", site):
         return (words,)
-    return (*_block_parts("bash", _BASH, _NOTE, site), words)
+    return (_prompt("bash", _BASH, _NOTE, site), words)
 
 
 def _zsh_parts(site: InstallSite) -> tuple[Part, ...]:
     words = _completion(site, "zsh", _ZSH_COMPLETION)
     if _uses_starship("zsh", site) or _file("powerlevel10k", site).exists():
         return (words,)
-    return (*_block_parts("zsh", _ZSH, _NOTE, site), words)
+    return (_prompt("zsh", _ZSH, _NOTE, site), words)
 
 
 def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
@@ -206,7 +201,8 @@ def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
     if _uses_starship("fish", site):
         return (words,)
     text = "".join(f"{line}\n" for line in _fill_snippet(_FISH, site))
-    return (*_prompt(OwnFile(_file("fish prompt", site), text), _NOTE), words)
+    prompt = OwnFile(_file("fish prompt", site), text)
+    return (Part("prompt", (prompt,), (_NOTE,)), words)
 
 
 def _has_starship(site: InstallSite) -> bool:
@@ -226,7 +222,7 @@ def _starship_parts(site: InstallSite) -> tuple[Part, ...]:
     change = Set(
         _file("starship", site), ("custom", "watercooler"), table, format="toml"
     )
-    return _prompt(change, *_starship_notes(site))
+    return (Part("prompt", (change,), _starship_notes(site)),)
 
 
 def _starship_notes(site: InstallSite) -> tuple[str, ...]:
@@ -242,12 +238,12 @@ def _starship_notes(site: InstallSite) -> tuple[str, ...]:
 
 
 def _p10k_parts(site: InstallSite) -> tuple[Part, ...]:
-    return _block_parts("powerlevel10k", _P10K, _NOTE, site)
+    return (_prompt("powerlevel10k", _P10K, _NOTE, site),)
 
 
 def _tmux_parts(site: InstallSite) -> tuple[Part, ...]:
     note = f"In a running tmux: tmux source-file {_file('tmux', site)}"
-    return _block_parts("tmux", _TMUX, note, site)
+    return (_prompt("tmux", _TMUX, note, site),)
 
 
 def _pages_source() -> Path | None:
