@@ -11,9 +11,9 @@ from __future__ import annotations
 from itertools import dropwhile
 
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry.records import Arrivals
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, OPEN, Entry
+from wc_core.ledger.threads.ways import way
 from wc_core.ledger.threads.written import digest_of, written_lines
 
 TYPE_CHECKING = False
@@ -93,7 +93,6 @@ class Provenance:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._arrivals = Arrivals(layout)
 
     def of(self, thread: Thread, entry_id: str) -> EntryOrigin:
         """Return where an entry of a thread came from. It was written here if a line
@@ -103,7 +102,7 @@ class Provenance:
             by_person = written.get(digest_of(line))
             if by_person is not None:
                 return EntryOrigin(HERE, by_person=by_person)
-        via = self._arrivals.way(entry_id)
+        via = way(self._layout, entry_id)
         return EntryOrigin(CARRIER, via) if via else EntryOrigin(BRANCH)
 
     def of_ball(self, thread: Thread) -> EntryOrigin:

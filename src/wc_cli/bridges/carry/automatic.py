@@ -123,8 +123,7 @@ def exchange(
         harvested = _harvest(exchanger, source, fetch, forced=forced)
     if harvested.branches:
         result = result.followed_by(exchanger.exchange(push=push))
-    counts = {name: sum(topics.values()) for name, topics in harvested.branches.items()}
-    return result._replace(harvested=counts).with_notes(*harvested.notes)
+    return result._replace(harvested=harvested.branches).with_notes(*harvested.notes)
 
 
 def _harvest(

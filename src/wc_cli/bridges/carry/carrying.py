@@ -23,13 +23,14 @@ from wc_core.base.files import read_plain
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import carriers, records
+from wc_core.ledger.carry import carriers
 from wc_core.ledger.carry.carriers import RefusedLineError
 from wc_core.ledger.git import carried as git_carried
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.carried import Carried
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.jsontext import dumps
+from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,7 +236,6 @@ def _unsent(
     refs = git.run("for-each-ref", "--format=%(objectname)", *_TRACKING)
     tips = refs.decode().split() or [commits.empty_tree(git)]
     first, *others = (_lines_beyond(git, tip, own_tip) for tip in tips)
-    ways = records.Arrivals(layout)
     by_id: dict[str, Line] = {}
     size = uncarried = 0
     for data in first.intersection(*others):
@@ -244,7 +244,7 @@ def _unsent(
         except RefusedLineError:
             uncarried += 1
             continue
-        if ways.way(line.id) not in {"", branch}:
+        if way(layout, line.id) not in {"", branch}:
             continue
         size += len(data)
         if size > _MAX_BYTES:

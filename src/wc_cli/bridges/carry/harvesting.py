@@ -58,11 +58,11 @@ _MAX_LINES = 20
 
 
 class Harvest(NamedTuple):
-    """What was found: the number of new entries, by the names of branches and of
-    threads, and what was ``refused``, by the names of branches. ``remaining`` is the
-    number of branches that the next harvest examines."""
+    """What was found: the number of new entries, and what was ``refused``, by the names
+    of branches. ``remaining`` is the number of branches that the next harvest
+    examines."""
 
-    branches: Mapping[str, Mapping[str, int]]
+    branches: Mapping[str, int]
     refused: Mapping[str, tuple[Refused, ...]]
     remaining: int = 0
 
@@ -174,10 +174,9 @@ class _Harvesting:
 
     def _harvest(self, new: Mapping[str, tuple[str, Line]]) -> Harvest:
         """Return what was found, if these are the entries that came."""
-        counts: dict[str, dict[str, int]] = {}
-        for name, line in new.values():
-            topics = counts.setdefault(name, {})
-            topics[line.topic] = topics.get(line.topic, 0) + 1
+        counts: dict[str, int] = {}
+        for name, _ in new.values():
+            counts[name] = counts.get(name, 0) + 1
         refused = {name: self.refusals.of(name) for name in self.refusals.rows}
         remaining = self.remaining + len(self.carriers.postponed)
         return Harvest(counts, refused, remaining)

@@ -11,7 +11,6 @@ from wc_core.base.files import read_plain
 from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.layout import Layout
-
-_UNREADABLE = (OSError, ValueError, TypeError, RecursionError)
 
 
 class Refused(NamedTuple):
@@ -43,7 +40,7 @@ def harvests(layout: Layout) -> Mapping[str, Harvested]:
     """What was examined, by the refs of the branches."""
     try:
         private = private_layout(layout)
-        fields = _load(private.harvest, private)
+        fields = json.loads(read_plain(private.harvest, private.root) or b"{}")
         return {
             str(ref): Harvested(
                 str(row["commit"]),
@@ -51,7 +48,9 @@ def harvests(layout: Layout) -> Mapping[str, Harvested]:
             )
             for ref, row in fields.items()
         }
-    except (*_UNREADABLE, LookupError, AttributeError):
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        return MappingProxyType({})
+    except RecursionError:
         return MappingProxyType({})
 
 
@@ -61,20 +60,3 @@ def harvest_fields(harvested: Mapping[str, Harvested]) -> dict[str, Any]:
         ref: {"commit": row.commit, "refused": [list(pair) for pair in row.refused]}
         for ref, row in harvested.items()
     }
-
-
-def _load(path: str, layout: Layout) -> dict[str, Any]:
-    data = read_plain(path, layout.root)
-    fields = json.loads(data or b"{}")
-    return fields if isinstance(fields, dict) else {}
-
-
-class Arrivals:
-    """The ways by which the entries of a store came here."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-
-    def way(self, entry_id: str) -> str:
-        """The same as `way`."""
-        return way(self._layout, entry_id)
