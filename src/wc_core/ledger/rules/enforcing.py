@@ -7,8 +7,16 @@ from wc_core.base import names
 from wc_core.base.errors import ConflictError, InvalidInputError, WcError
 from wc_core.base.phrases import counted, quoted
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.configuration.keys import CLOSER_ASKER, CLOSER_HOLDER, Rules
-from wc_core.ledger.rules import closing
+from wc_core.ledger.configuration.keys import (
+    BRANCH_LINK,
+    CLOSER_ASKER,
+    CLOSER_HOLDER,
+    NO_LINK,
+    PR_LINK,
+    Rules,
+)
+from wc_core.ledger.remarks.references import prs_in
+from wc_core.ledger.threads import revisions
 from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
 # The moves whose author chooses where the ball goes, rather than returning it.
 _GIVING = frozenset({"new", "handoff", "take"})
 _NOTHING = "Nothing was written."
+# Branches where work begins, which do not count as a link to the work.
+_TRUNKS = frozenset({"", "main", "master", "trunk"})
 
 
 class PlannedEntry(NamedTuple):
@@ -47,7 +57,7 @@ def check(planned: PlannedEntry, rules: Rules) -> None:
     """Raise InvalidInputError or ConflictError, with the name of the rule, if a rule
     does not allow it."""
     is_new = not planned.state.entry_count and not planned.state.title
-    if is_new and not closing.title_fits(planned.draft.title, rules.title):
+    if is_new and not title_fits(planned.draft.title, rules.title):
         patterns = " or ".join(f"'{pattern}'" for pattern in rules.title)
         raise InvalidInputError(
             f"rules.title: titles of new threads must match {patterns}.",
@@ -79,11 +89,11 @@ def _is_closer(planned: PlannedEntry, closer: str) -> bool:
 
 
 def _check_closing(planned: PlannedEntry, rules: Rules) -> None:
-    if not closing.is_asked(rules):
+    if not is_asked(rules):
         return
-    evidence = closing.evidence_of(planned.entries(), planned.state)
+    evidence = evidence_of(planned.entries(), planned.state)
     evidence = evidence.with_draft(planned.draft)
-    for lack in closing.lacks(evidence, rules):
+    for lack in lacks(evidence, rules):
         name = planned.draft.topic
         topic = quoted(name)
         raise ConflictError(
@@ -128,12 +138,12 @@ class Audit:
     def of_thread(self, state: State, entries: Sequence[Entry]) -> Iterator[Violation]:
         """The violations of one thread."""
         rules = self._rules
-        if not closing.title_fits(state.title, rules.title):
+        if not title_fits(state.title, rules.title):
             yield Violation("rules.title", state.name, f"its title is {state.title!r}")
         if state.status == CLOSED:
-            if closing.is_asked(rules):
-                evidence = closing.evidence_of(entries, state)
-                for lack in closing.lacks(evidence, rules):
+            if is_asked(rules):
+                evidence = evidence_of(entries, state)
+                for lack in lacks(evidence, rules):
                     message = f"closed without {lack.what}"
                     yield Violation(lack.rule, state.name, message)
         elif rules.balls and state.ball:
@@ -167,3 +177,77 @@ def held_by(reader: StoreReader, holder: str, directory: Directory) -> int:
 def key_of(holder: str, directory: Directory) -> str:
     """A key that is the same for all spellings of a holder."""
     return directory.key(names.parse(holder))
+
+
+class Lack(NamedTuple):
+    """A requirement of a rule that a thread does not meet. ``hint`` says what to do,
+    with a placeholder for the ``topic``."""
+
+    rule: str
+    what: str
+    hint: str
+
+
+class ClosingEvidence(NamedTuple):
+    """The kinds of a thread's entries, and its links."""
+
+    kinds: frozenset[str] = frozenset()
+    has_branch: bool = False
+    has_pr: bool = False
+
+    def with_draft(self, draft: Draft) -> ClosingEvidence:
+        """The same, with the entry that closes the thread."""
+        return self._replace(
+            has_pr=self.has_pr
+            or bool(draft.pr_refs or prs_in(f"{draft.title}\n{draft.body}")),
+        )
+
+
+def is_asked(rules: Rules) -> bool:
+    """Whether any rule requires something before a thread is closed."""
+    return bool(rules.close_kinds) or rules.close_link != NO_LINK
+
+
+def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
+    """The properties of a thread. Retracted entries do not count."""
+    valid = [item.entry for item in revisions.revisions(entries) if not item.retracted]
+    branches = {state.branch, *(entry.code_branch for entry in valid)}
+    return ClosingEvidence(
+        frozenset(entry.kind for entry in valid),
+        bool(branches - _TRUNKS),
+        any(entry.pr_refs or prs_in(f"{entry.title}\n{entry.body}") for entry in valid),
+    )
+
+
+def lacks(evidence: ClosingEvidence, rules: Rules) -> Iterator[Lack]:
+    """The requirements that a thread does not meet, rule by rule."""
+    for kind in rules.close_kinds:
+        if kind not in evidence.kinds:
+            hint = f"Write one first: wc say {{topic}} --kind {kind} -m '…'"
+            yield Lack("rules.close_kinds", f"an entry of kind {kind}", hint)
+    if rules.close_link == NO_LINK:
+        return
+    branch, pr = evidence.has_branch, evidence.has_pr
+    if rules.close_link == BRANCH_LINK and not branch:
+        hint = "Name it: wc move {topic} --branch BRANCH"
+        yield Lack("rules.close_link", "a branch", hint)
+    elif rules.close_link == PR_LINK and not pr:
+        hint = "Name it: wc ack {topic} --pr NUMBER -m '…'"
+        yield Lack("rules.close_link", "a pull request", hint)
+    elif not branch and not pr:
+        hint = "Name one: wc ack {topic} --pr NUMBER -m '…'"
+        yield Lack("rules.close_link", "a branch or a pull request", hint)
+
+
+def title_fits(title: str, patterns: Sequence[str]) -> bool:
+    """Whether a title fits one of the patterns, or there is none.
+
+    The patterns are those of file names: ``*`` is any text, ``?`` one character,
+    ``[ab]`` one of these. Not regular expressions: some of those take forever on a
+    title that someone else wrote, and no check can detect them.
+    """
+    if not patterns:
+        return True
+    from fnmatch import fnmatchcase  # 1 ms, only where there is such a rule
+
+    return any(fnmatchcase(title, pattern) for pattern in patterns)
