@@ -7,7 +7,7 @@ import os
 import time
 from types import MappingProxyType
 
-from wc_cli.agents.runs import ending, reserving, writing
+from wc_cli.agents.runs import deciding, ending, reserving, writing
 from wc_cli.agents.runs.choosing import Chooser, ThreadChangedError
 from wc_cli.agents.runs.landing import RunLanding
 from wc_cli.agents.runs.starting import RunStarter
@@ -261,7 +261,7 @@ class Runner:
         agent = parse(record.agent).agent
         reserving.release(self._chooser.agent_context(agent, ""), record.topic)
         try:
-            end = ending.decide(
+            end = deciding.decide(
                 self._chooser, run, reason, is_interrupted=is_interrupted
             )
         except WcError as error:
