@@ -25,7 +25,7 @@ from wc_cli.ledger.branch.treepaths import (
 from wc_cli.ledger.merge.contents import merge_file
 from wc_cli.ledger.merge.logs import merge_logs, old_entries, split_torn, whole_of
 from wc_cli.ledger.merge.threeway import merge_keys
-from wc_cli.ledger.settle.follower import spared_lines
+from wc_cli.ledger.settle.spared import spared_lines
 from wc_cli.ledger.store import durable, pending, quarantine
 from wc_core.base.errors import CorruptError, Damage, NotFoundError, WcError
 from wc_core.base.files import NotPlainError, read_plain, size_of

@@ -12,10 +12,10 @@ import os
 from wc_cli.ledger.branch import commits, packs
 from wc_cli.ledger.branch.git import GitError, GitKilledError
 from wc_cli.ledger.settle import usergit
+from wc_cli.ledger.settle.spared import spared_lines
 from wc_cli.ledger.store import applied, authors, durable
 from wc_cli.ledger.store.applied import Applied
 from wc_core.base.errors import WcError
-from wc_core.base.files import read_plain
 from wc_core.base.lean import contextlib
 
 TYPE_CHECKING = False
@@ -197,17 +197,3 @@ class Follower:
             durable.remove(self.layout.committing, self.layout.root)
             raise
         durable.remove(self.layout.committing, self.layout.root)
-
-
-def spared_lines(upkeep: Upkeep, topic: str) -> bytes:
-    """The lines in a thread's marker that its log lacks, because a user's git removed
-    them before they were committed. Raises CorruptError for a log that cannot be
-    read."""
-    root = upkeep.layout.root
-    marker = read_plain(upkeep.marker(topic), root) or b""
-    lines = marker[: marker.rfind(b"\n") + 1]
-    log = (upkeep.reader.log_bytes(topic) if lines else b"") or b""
-    if lines in log:
-        return b""
-    present = {b"", *log.split(b"\n")}
-    return b"".join(line + b"\n" for line in lines.split(b"\n") if line not in present)

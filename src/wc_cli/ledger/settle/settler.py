@@ -19,7 +19,8 @@ from wc_cli.ledger.index import keeping
 from wc_cli.ledger.merge.logs import split_torn
 from wc_cli.ledger.settle import reports, usergit
 from wc_cli.ledger.settle.committer import Committer, RenderedThread
-from wc_cli.ledger.settle.follower import Follower, spared_lines
+from wc_cli.ledger.settle.follower import Follower
+from wc_cli.ledger.settle.spared import spared_lines
 from wc_cli.ledger.store import (
     authors,
     durable,
