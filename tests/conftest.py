@@ -163,7 +163,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # The same examples each time, so that a change is not blamed for a rare one that
     # was there before; the long runs look for those.
     usual = settings(
-        max_examples=amounts.examples(20),
+        max_examples=amounts.examples(12),
         deadline=None,  # a busy machine is not a failure
         derandomize=not amounts.is_long(),
     )

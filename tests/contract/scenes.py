@@ -234,13 +234,13 @@ class Scene(NamedTuple):
 
 
 SCENES = {
-    "first": Scene(_nothing, _say, writes=True, every=True, step=4),
-    "next": Scene(_one_entry, _say, writes=True, every=True, goes_on=True, step=2),
-    "import": Scene(_old_page, _say, writes=True, step=4),
-    "read": Scene(_one_entry, _read, step=2),
-    "checkout": Scene(_repository, _check_out, step=4),
-    "adopt": Scene(_branch, _check_out, _settle_adopted, step=4),
-    "settle": Scene(_unsettled, settle, step=6),
-    "repair": Scene(_damaged, repair, repair, step=6),
-    "repair-outside": Scene(_damaged_outside, repair, repair, step=9),
+    "first": Scene(_nothing, _say, writes=True, every=True, step=8),
+    "next": Scene(_one_entry, _say, writes=True, every=True, goes_on=True, step=4),
+    "import": Scene(_old_page, _say, writes=True, step=8),
+    "read": Scene(_one_entry, _read, step=4),
+    "checkout": Scene(_repository, _check_out, step=8),
+    "adopt": Scene(_branch, _check_out, _settle_adopted, step=8),
+    "settle": Scene(_unsettled, settle, step=12),
+    "repair": Scene(_damaged, repair, repair, step=12),
+    "repair-outside": Scene(_damaged_outside, repair, repair, step=18),
 }

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 ALL = amounts.is_long()
-STEP = 1 if ALL else 8
-SEEDS = 400 if ALL else 4
+STEP = 1 if ALL else 16
+SEEDS = 400 if ALL else 2
 WC = (sys.executable, "-c", "from wc_cli.run.main import main; main()")
 
 

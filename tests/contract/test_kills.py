@@ -1,7 +1,7 @@
 """Any process may be killed at any moment: writers, the helpers that settle,
 git. What was acknowledged stays, once; a repetition never writes twice.
 
-A dozen kills in `bin/test`, 300 in the long run.
+Three kills in `bin/test`, 300 in the long run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KILLS = amounts.rounds(3, 300)
-WRITERS = 6
+WRITERS = 6 if amounts.is_long() else 3
 TOPICS = ("one", "two", "three")
 KINDS = ("writer", "helper", "git", "git")
 LONGEST_WAIT = 0.3

@@ -100,7 +100,7 @@ def test_the_status_line_while_the_ball_goes_to_and_fro(repo: Repo) -> None:
     writer = start(repo, "passing", topic="main")
     viewers = ("codex", "cursor", "zed")
     lines: dict[str, list[str]] = {one: [] for one in viewers}
-    for _ in range(400 if FULL else 20):
+    for _ in range(400 if FULL else 10):
         for agent in viewers:
             env = {"WATERCOOLER_AGENT": agent}
             done = machine.run([str(SCRIPT)], repo.path, env=env)

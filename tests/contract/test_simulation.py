@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 SEED = int(amounts.seed())
-ROUNDS = amounts.rounds(8, 600)
+ROUNDS = amounts.rounds(4, 600)
 ALL = amounts.is_long()
 # Settling an entry, and sending it, read fewer times.
 LAST_READ = {"settle": 90, "sync": 160}
 # So that several workers have something to do.
-PARTS = 8
+PARTS = 4
 STEPS = 12
 CLONES = 3
 SAY = {"hours": 0, "agent": "Codex", "action": "say", "title": "x", "new": True}

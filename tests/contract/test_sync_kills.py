@@ -35,8 +35,8 @@ ALL = amounts.is_long()
 MOMENTS = ("before", "while", "done")
 # So many calls go by from one that is hit to the next; together these hit every
 # moment, and calls of every part.
-STEPS = {"first_push": 5, "fast_forward": 8, "only_ours": 7}
-STEPS |= {"true_merge": 16, "rejected": 22}
+STEPS = {"first_push": 10, "fast_forward": 16, "only_ours": 14}
+STEPS |= {"true_merge": 32, "rejected": 44}
 GIT = """\
 #!/bin/sh
 # git, but its caller is killed at one of the calls.

@@ -328,11 +328,8 @@ def test_a_folder_that_is_missing_for_a_while(pair: Pair) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--depth=1",),
-        ("--single-branch",),
         ("--depth=1", "--single-branch", f"--branch={THREADS}"),
         ("--filter=blob:none",),
-        ("--bare",),
         ("--mirror",),
     ],
     ids=" ".join,

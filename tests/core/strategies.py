@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # A busy machine is not a failure.
 relaxed = settings(
-    max_examples=amounts.examples(20),
+    max_examples=amounts.examples(12),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

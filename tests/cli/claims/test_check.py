@@ -66,17 +66,17 @@ def test_someone_edits_it(repo: Here) -> None:
     assert verdict(repo, "src", "--mode", "read", *GEMINI)[0] == 32
 
 
-def test_the_answer_is_right_among_two_thousand_claims(repo: Here) -> None:
-    names = [f"many/{number}.py" for number in range(2000)]
+def test_the_answer_is_right_among_many_claims(repo: Here) -> None:
+    names = [f"many/{number}.py" for number in range(300)]
     repo.ok("claim", *names, *CODEX)
     repo.ok("claim", "src", *GEMINI)
     for _ in range(2):  # from the refs, and from what was remembered of them
         assert verdict(repo, "free.py", *GEMINI) == (0, "PROCEED", ["FREE"])
-        assert verdict(repo, "many/1999.py", *CODEX) == (0, "PROCEED", ["OWN"])
-        answer = repo.wc("check", "many/1234.py", "--json", *GEMINI)
-        assert (answer.code, list(answer.json["locks"])) == (32, ["many/1234.py"])
+        assert verdict(repo, "many/299.py", *CODEX) == (0, "PROCEED", ["OWN"])
+        answer = repo.wc("check", "many/234.py", "--json", *GEMINI)
+        assert (answer.code, list(answer.json["locks"])) == (32, ["many/234.py"])
         time.sleep(0.15)
-    assert len(repo.json("claims")["claims"]) == 2001
+    assert len(repo.json("claims")["claims"]) == 301
 
 
 def test_a_claim_that_lapses_soon_is_waited_for(repo: Here) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import amounts
 from tests.cli.sync import pushes
 from tests.cli.sync.pushes import THREADS
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repo
 
 _COMMIT = "1234567890123456789012345678901234567890"
-_GITLINK, _LINK, _PROGRAM = "160000", "120000", "100755"
+_GITLINK, _PROGRAM, _LINK = "160000", "100755", "120000"
 _PLACES = {
     "a log": f"{THREADS}/other/entries.jsonl",
     "the log of a thread that is here": f"{THREADS}/auth/entries.jsonl",
@@ -28,6 +29,7 @@ _PLACES = {
     "an ignore file": ".gitignore",
     "the folder for guidance": "guidance/review.md",
 }
+_CASES = [(m, p) for m in (_GITLINK, _PROGRAM, _LINK) for p in _PLACES.values()]
 _COMMANDS = (
     ("list",),
     ("read", "auth", "--peek"),
@@ -44,8 +46,8 @@ _COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("mode", [_GITLINK, _LINK, _PROGRAM])
-@pytest.mark.parametrize("place", _PLACES.values(), ids=_PLACES)
+# Each place has one of the modes here, and all of them in the long runs.
+@pytest.mark.parametrize(("mode", "place"), _CASES[:: 1 if amounts.is_long() else 3])
 def test_what_is_no_plain_file_stops_no_command(
     repo: Repo, tmp_path: Path, mode: str, place: str
 ) -> None:

@@ -126,11 +126,12 @@ def titles(repo: Repo, topic: str) -> set[str]:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
-@pytest.mark.parametrize("own", [pytest.param((), marks=pytest.mark.long), ("Ours",)])
+@pytest.mark.long
+@pytest.mark.parametrize("own", [(), ("Ours",)])
 def test_a_line_that_is_too_long(
     repo: Repo, tmp_path: Path, own: tuple[str, ...]
 ) -> None:
-    """It is skipped and named, and stays in the log, here and at the remote."""
+    """It is named, and stays here and at the remote; the short form: `test_repair`."""
     pushed = begun(repo, tmp_path)
     expected = {"Use a passkey", "After it"}
     for title in own:

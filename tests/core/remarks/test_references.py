@@ -187,8 +187,8 @@ PIECES_OF_LONG_TEXTS = [
 @pytest.mark.parametrize("piece", PIECES_OF_LONG_TEXTS)
 def test_a_long_text_takes_linear_time(piece: str) -> None:
     begun = time.process_time()
-    references(entry("//" + piece * (2_000_000 // len(piece))))
-    assert time.process_time() - begun < 20
+    references(entry("//" + piece * (500_000 // len(piece))))
+    assert time.process_time() - begun < 5
 
 
 def test_a_path_is_no_longer_than_the_system_allows() -> None:
