@@ -144,6 +144,21 @@ def store(tmp_path: Path) -> Store:
     return Store(str(tmp_path))
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_list_is_found_and_shown_with_its_first_entry(
+    store: Store, *, is_late: bool
+) -> None:
+    first, listed = entry(0, title="plan"), ("rotate keys",)
+    log = chain(first, entry(1, items_added=listed), entry(2, items_checked=("x.1",)))
+    store.write("list", log[:1] if is_late else log)
+    entriesfile.rebuild(store.reader, soon)
+    if is_late:
+        store.write("list", log)
+        entriesfile.update(store.reader, ["list"], soon)
+    for query in ("plan", "rotate", "keys"):
+        assert not any(assert_the_same(store.reader, Question(query, Filter())))
+
+
 @pytest.mark.parametrize(("few", "few_threads"), [(5, 30), (5, 1), (20, 1)])
 def test_many_matches_are_found_newest_first(
     store: Store, monkeypatch: pytest.MonkeyPatch, few: int, few_threads: int

@@ -353,7 +353,10 @@ class EntryWriter:
 
 def _are_plain(entries: Sequence[Entry]) -> bool:
     """Whether each entry is shown as it was written, in the order of the ids."""
-    if any(entry.supersedes or not ulid.prefix(entry.id) for entry in entries):
+    if any(
+        entry.supersedes or _changes_items(entry) or not ulid.prefix(entry.id)
+        for entry in entries
+    ):
         return False
     ids = [entry.id for entry in entries]
     return ids == sorted(ids) and in_effect_order(entries) == entries
@@ -367,7 +370,21 @@ def _tags_part(key: str) -> str:
 def _changes_others(entry: Entry) -> bool:
     """Return whether an entry changes the words by which other entries are found."""
     return bool(
-        entry.supersedes or entry.new_topic or entry.tags_added or entry.tags_removed
+        entry.supersedes
+        or entry.new_topic
+        or entry.tags_added
+        or entry.tags_removed
+        or _changes_items(entry)
+    )
+
+
+def _changes_items(entry: Entry) -> bool:
+    """Return whether an entry changes a checklist, which the first entry shows."""
+    return bool(
+        entry.items_added
+        or entry.items_removed
+        or entry.items_checked
+        or entry.items_unchecked
     )
 
 

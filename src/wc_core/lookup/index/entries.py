@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from wc_core.base.layout import Layout
 
-VERSION = 5
+VERSION = 6
 # More than a thread has entries. A thread with more is not indexed.
 ENTRIES = 1 << 20
 NOWHERE = -1
