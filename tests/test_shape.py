@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOTALS = {
-    "lines of src": 103_395,
-    "lines of tests": 98_730,
-    "lines of tests of the inside": 74_125,
+    "lines of src": 103_412,
+    "lines of tests": 98_747,
+    "lines of tests of the inside": 74_142,
     "modules": 660,
     "commands": 64,
     "options": 320,
