@@ -30,6 +30,7 @@ from tests.bench.serving import (
     cpu_seconds,
 )
 from tests.bench.table import Goal, Row, at_most, times
+from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,7 +151,8 @@ class WakeRows:
         feed = json.dumps({"cwd": folder, "session_id": SESSION})
         env = hook.env | {"CLAUDECODE": "1"}
         del env["WATERCOOLER_AGENT"]
-        file = f"{self._scratch.layout(self._folder).waiters}/claude:{SESSION}"
+        private = private_layout(self._scratch.layout(self._folder))
+        file = f"{private.waiters}/claude:{SESSION}"
         Path(file).unlink(missing_ok=True)
         client = subprocess.Popen(
             [sys.executable, standinclient.__file__, feed, *hook.words],
