@@ -204,7 +204,8 @@ def sleeper(file: str) -> int:
     """The process that this waiter's file names, once it sleeps."""
     deadline = time.monotonic() + ASLEEP_SECONDS
     while time.monotonic() < deadline:
-        with contextlib.suppress(FileNotFoundError):
+        # It has no process yet while the session's turn ends.
+        with contextlib.suppress(FileNotFoundError, ValueError):
             token = json.loads(Path(file).read_bytes())["token"]
             pid = int(token.partition(".")[0])
             if b"sleeper.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
