@@ -30,7 +30,6 @@ from tests.bench.serving import (
     cpu_seconds,
 )
 from tests.bench.table import Goal, Row, at_most, times
-from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +41,7 @@ PYTHON, WAITER = "python -I -S, reading its input", "a session's waiter, asleep"
 WAIT = "wc wait"
 # What a session is called with, and the exit status with which its hook ends.
 SESSION, WAKES = "bench", 2
+WAITERS = f"*/.local/waiters/claude:{SESSION}"
 # How long a waiter may take until it sleeps (a hook waits 1.5 s first), and what a
 # command has started in.
 ASLEEP_SECONDS, START_SECONDS = 20.0, 3.0
@@ -143,17 +143,15 @@ class WakeRows:
         """A session in the worktree whose turn has ended: the process that waits for
         its balls, once it sleeps, and what the client says at last."""
         folder = f"{os.path.dirname(self._folder)}/fix"
+        private = Path(self._folder, ".git", "watercooler")
         # No session is woken more than twelve times an hour.
-        for path in Path(self._folder).parent.glob("**/wakes/*"):
+        for path in [*private.glob("*/.local/wakes/*"), *private.glob(WAITERS)]:
             path.unlink()
         words = ("wc-cli", "wait", "--hook", "wake", "--client", "claude")
         hook = self._scratch.process(*words, folder=folder)
         feed = json.dumps({"cwd": folder, "session_id": SESSION})
         env = hook.env | {"CLAUDECODE": "1"}
         del env["WATERCOOLER_AGENT"]
-        private = private_layout(self._scratch.layout(self._folder))
-        file = f"{private.waiters}/claude:{SESSION}"
-        Path(file).unlink(missing_ok=True)
         client = subprocess.Popen(
             [sys.executable, standinclient.__file__, feed, *hook.words],
             cwd=folder,
@@ -162,7 +160,7 @@ class WakeRows:
             stdout=subprocess.PIPE,
         )
         with ended(client):
-            yield sleeper(file), client.stdout
+            yield sleeper(private), client.stdout
 
     @contextlib.contextmanager
     def _running(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -200,13 +198,13 @@ def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
             process.kill()
 
 
-def sleeper(file: str) -> int:
-    """The process that this waiter's file names, once it sleeps."""
+def sleeper(private: Path) -> int:
+    """The process that the waiter's file in this folder names, once it sleeps."""
     deadline = time.monotonic() + ASLEEP_SECONDS
     while time.monotonic() < deadline:
-        # It has no process yet while the session's turn ends.
         with contextlib.suppress(FileNotFoundError, ValueError):
-            token = json.loads(Path(file).read_bytes())["token"]
+            (file,) = private.glob(WAITERS)
+            token = json.loads(file.read_bytes())["token"]
             pid = int(token.partition(".")[0])
             if b"sleeper.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 time.sleep(0.3)

@@ -77,7 +77,6 @@ def test_a_write_is_followed_by_a_summary_of_its_entry_and_thread(
     write(repo, "ack", "login")
     repo.settled("handoff", "login", "--to", "Codex")
     assert json.loads(branch_meta(repo))["summary"] == now["summary"]
-    # Until then, the process behind the last write holds the lock.
     assert eventually(lambda: repo.wc("enrich", "login").code == 0)
     assert repo.json("enrich", "login")["parts"][0]["done"] == 0
     assert len(sent(server)) == 2
