@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOTALS = {
-    "lines of src": 103_412,
+    "lines of src": 103_411,
     "lines of tests": 98_747,
     "lines of tests of the inside": 74_141,
     "modules": 660,

@@ -61,7 +61,7 @@ def run(source: BoardSource, card_filter: CardFilter, signs: BoardSigns) -> None
 
     Raises NotFoundError if the store disappears, and KeyboardInterrupt on Ctrl-C. On
     SIGTERM and SIGHUP, and when the terminal is closed, the process restores the
-    terminal and ends by that signal.
+    terminal and ends by that signal. All three wait until a refresh has ended.
     """
     source.refresh()
     screen = _Screen(source, card_filter, signs)
@@ -73,6 +73,8 @@ def run(source: BoardSource, card_filter: CardFilter, signs: BoardSigns) -> None
             if error.errno != errno.EIO:
                 raise
             ending = signal.SIGHUP  # the terminal was closed while it was written to
+    if ending == signal.SIGINT:
+        raise KeyboardInterrupt
     if ending:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
@@ -121,7 +123,7 @@ class _Wakeup:
         self.end.setblocking(False)
         self._bell.setblocking(False)
         self._ending = 0
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._end_by)
         signal.signal(signal.SIGWINCH, lambda *_: self.ring())
 
@@ -246,8 +248,7 @@ def _watch_folders(source: BoardSource, on_change: Callable[[], None]) -> bool:
     folders = [folder for folder in source.folders if os.path.isdir(folder)]
     if not folders or not all(map(_has_no_links, folders)):
         return False
-    words = (folders, on_change)
-    threading.Thread(target=_watch, args=words, daemon=True).start()
+    threading.Thread(target=_watch, args=(folders, on_change), daemon=True).start()
     return True
 
 
@@ -268,10 +269,8 @@ def _watch(folders: list[str], on_change: Callable[[], None]) -> None:
 
 
 def _has_no_links(folder: str) -> bool:
-    """Whether a folder contains no symbolic links.
-
-    The library would follow them, even to the root of the disk.
-    """
+    """Whether a folder contains no symbolic links: the library would follow them, even
+    to the root of the disk."""
     for parent, folders, _ in os.walk(folder):
         if any(os.path.islink(os.path.join(parent, name)) for name in folders):
             return False
