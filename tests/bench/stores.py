@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wc_cli.ledger.index import making
+from wc_cli.ledger.index import cachefile
 from wc_core.attention.status import files
 from wc_core.base import names, ulid
 from wc_core.base.layout import Layout
@@ -56,14 +56,14 @@ def fill(root: str, threads: int, entries: int) -> Layout:
     numbers = range(threads)
     if threads * entries < MANY:
         fill_part(layout.root, entries, numbers)
-        making.remake(layout.root)
+        cachefile.remake(layout.root)
         return layout
     shares = [numbers[start : start + SHARE] for start in range(0, threads, SHARE)]
     # Nothing of this process, which may have threads, is wanted in the others.
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(mp_context=spawned) as pool:
         list(pool.map(partial(fill_part, layout.root, entries), shares))
-    making.remake(layout.root)
+    cachefile.remake(layout.root)
     return layout
 
 

@@ -27,7 +27,7 @@ from wc_core.base.errors import Damage, NotFoundError
 from wc_core.ledger.threads import projections
 from wc_core.ledger.threads.pages import page as markdown
 from wc_core.people.identity.resolve import Asked
-from wc_core.reading.views.listing import thread_rows
+from wc_core.reading.views.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -268,7 +268,7 @@ def look(given: dict[str, Any]) -> dict[str, Any]:
             for found in (reader.snapshot(topic), reader.thread(topic)):
                 wrong += [f"{one.file}: {one.message}" for one in found.damage]
                 _note(seen, found.state)
-        for row in thread_rows(reader, context.viewer):
+        for row in Listing(reader, context.viewer).rows():
             if row.damaged or row.forked or not row.entry_count:
                 wrong.append(f"listed as {row}")
         with contextlib.suppress(FileNotFoundError):

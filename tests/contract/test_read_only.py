@@ -33,10 +33,10 @@ from tests.observe.every_call import (
 )
 from tests.observe.serving import serving, standing_in
 from tests.observe.stores import Session, Store, fingerprint
-from wc_cli.ledger.index import entriesfile, overviewfile
+from wc_cli.ledger.index import cachefile
 from wc_core.ledger.configuration.preferences import NO_PREFERENCES
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index.entries import EntryFile
+from wc_core.lookup.index.cache import Cache
 from wc_core.reading.meaning import models
 from wc_core.reading.meaning.vectorfile import HEADER_BYTES
 
@@ -83,8 +83,7 @@ def store(folder: Path) -> Store:
     (presence / "a").write_bytes(b"{")
     _worktrees(store.root.parent, folder / "home")
     reader = StoreReader(str(store.root))
-    overviewfile.rebuild(reader, soon)
-    entriesfile.rebuild(reader, soon)
+    cachefile.refresh(reader.layout.root, soon)
     # With vectors, if the extra is installed: a search reads them.
     choice = models.chosen(NO_PREFERENCES)
     if choice.model is not None:
@@ -92,7 +91,8 @@ def store(folder: Path) -> Store:
 
         enrichment(reader, choice.model, {}).run()
         assert Path(reader.layout.vectors).stat().st_size > HEADER_BYTES
-    assert EntryFile(reader.layout).threads().keys() >= {"plan", "forked"}
+    rows = Cache(reader.layout).ask("SELECT topic FROM threads")
+    assert {*rows} >= {("plan",), ("forked",)}
     return store
 
 

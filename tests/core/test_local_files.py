@@ -49,7 +49,7 @@ def test_the_table_has_every_path_of_the_layout() -> None:
     # The folder of the index is that of several rows.
     paths.discard("index")
     assert len(paths) > 50
-    assert {"unsettled", "index/overview", "cursors/x"} <= paths
+    assert {"unsettled", "cache.db", "cursors/x"} <= paths
     assert [path for path in sorted(paths) if not is_named(path, named)] == []
 
 

@@ -430,9 +430,7 @@ def attempts(folder: Path) -> dict[str, Callable[[], object]]:
         "signal": lambda: os.kill(os.getpid(), signal.SIGURG),
         "network": lambda: socket.create_connection(("127.0.0.1", 9)),
         "database": lambda: sqlite3.connect(new),
-        "index": lambda: sqlite3.connect(
-            f"file:{folder}/.local/index/entries.db", uri=True
-        ),
+        "index": lambda: sqlite3.connect(f"file:{folder}/.local/cache.db", uri=True),
         "tool": lambda: _in_a_tool(folder),
     }
 

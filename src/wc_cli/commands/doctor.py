@@ -158,9 +158,9 @@ def _repair_store(
     if not options.dry_run:
         # Everything works without the index; a note tells what is lost.
         with contextlib.suppress(WcError, ImportError):
-            from wc_cli.ledger.index import making  # as in `_index_problem`
+            from wc_cli.ledger.index import cachefile  # as in `_index_problem`
 
-            making.remake(place.root)
+            cachefile.remake(place.root)
     fix = "Fix that, then run again: wc doctor --repair"
     return repaired, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
 
@@ -419,10 +419,10 @@ def _index_problem(root: str) -> str:
     """Return why reading the store is slow; empty if it is not."""
     try:
         # 4 ms (SQLite), which a few builds of Python do not have.
-        from wc_cli.ledger.index import making
+        from wc_cli.ledger.index import cachefile
     except ImportError:
         return "index: searches read every log: this Python has no SQLite"
-    return making.problem(root)
+    return cachefile.problem(root)
 
 
 def _hook_notes(context: Context) -> Iterator[str]:

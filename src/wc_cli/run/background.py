@@ -42,6 +42,7 @@ _NICENESS = 10
 # Seconds between attempts to reach a remote. After these, a later command tries again.
 _BACKOFF = (2.0, 8.0)
 _ROUNDS = 50
+_MANY = 20
 
 
 def main() -> None:
@@ -95,8 +96,8 @@ def main() -> None:
 
 def _make_vectors(root: str, topics: set[str], env: Mapping[str, str]) -> None:
     """Make the vectors of new entries if the model is on this machine and the store has
-    vectors. Like their words, these are collected first."""
-    if topics and os.path.isfile(Layout(root).vectors):
+    vectors. Those of a few threads are left to the next search."""
+    if len(topics) > _MANY and os.path.isfile(Layout(root).vectors):
         following.follow(root, topics, env)
 
 

@@ -196,19 +196,15 @@ class Layout(_Root):
     graphs = StorePath(".local/graph")
     # The lock of the process that computes a graph in the background.
     graph_lock = StorePath(".local/locks/graph")
-    # The folder of the index, see `wc_core.lookup.index`.
+    # What lists and searches read instead of all logs: `wc_core.lookup.index.cache`.
+    cache = StorePath(".local/cache.db")
+    # The folder of empty files that name settled threads which the cache does not have
+    # as they are.
+    traces = StorePath(".local/uncached")
+    # The folder of the vectors.
     index_folder = StorePath(".local/index")
-    # The state of each thread, see `wc_core.lookup.index.overview`.
-    overview = StorePath(".local/index/overview")
     # The words of each entry, see `wc_core.lookup.index.entries`.
     entry_index = StorePath(".local/index/entries.db")
-    # The recent decisions, see `wc_core.lookup.index.decisions`.
-    recent_decisions = StorePath(".local/index/decisions")
-    # The folder of empty files that name settled threads whose new entries are not
-    # indexed yet.
-    index_settled = StorePath(".local/index/settled")
-    # The threads with entries that are not in it yet, one topic per line.
-    index_behind = StorePath(".local/index/behind")
     # The vectors of entries, see `wc_core.reading.meaning.vectorfile`.
     vectors = StorePath(".local/index/vectors")
     # The threads whose entries all have a vector, see
@@ -219,9 +215,9 @@ class Layout(_Root):
     # The lock of the process that makes vectors after a search. Its time is when one
     # was last started.
     vectors_making = StorePath(".local/locks/vectors-making")
-    # The lock of changing the index.
+    # The lock of changing the cache.
     index_lock = StorePath(".local/locks/index")
-    # The lock of the process that indexes all threads. Its time is when one was last
+    # The lock of the process that makes the cache. Its time is when one was last
     # started.
     index_making = StorePath(".local/locks/index-making")
     # The lock of requests to model servers.

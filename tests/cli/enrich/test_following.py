@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.index.histories import soon
 from tests.cli.index.test_keeping import BACKGROUND, eventually
 from tests.core.strategies import entry, write_thread
 from wc_cli.ledger import spawn
-from wc_cli.ledger.index import keeping, overviewfile
 from wc_core.base.layout import Layout
-from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.index.keys import TICK_SECONDS
 from wc_core.reading.meaning import vectorfile
 from wc_core.reading.meaning.vectorfile import UnusableVectorsError
@@ -45,9 +42,6 @@ def test_writes_are_followed_once_they_are_many(repo: Repo) -> None:
     assert count(repo) == 1
     for number in range(21):
         write_thread(repo.store, f"topic-{number}", [entry(number)])
-    layout = Layout(os.fspath(repo.store))
-    overviewfile.rebuild(StoreReader(layout.root), soon)
-    keeping.note_behind(layout, [f"topic-{number}" for number in range(21)])
     time.sleep(TICK_SECONDS)
     repo.ok("say", "login", "--title", "y", env=BACKGROUND | ON)
     assert eventually(lambda: count(repo) == 23)

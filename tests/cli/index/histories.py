@@ -21,16 +21,16 @@ from tests.core.strategies import (
     write_thread,
 )
 from tests.oldertool import OlderTool
-from wc_cli.ledger.index import entriesfile, overviewfile
-from wc_cli.ledger.index.commonwords import LARGE
+from wc_cli.ledger.index import cachefile
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.reading.views.listing import Listing, thread_listing
+from wc_core.reading.views.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from wc_core.ledger.threads.model import Entry
+    from wc_core.reading.views.rows import ThreadRow
 
 
 def a_log(count: int) -> list[Entry]:
@@ -45,16 +45,21 @@ def soon() -> int:
     return time.time_ns() + 10_000_000_000
 
 
-def by_files(reader: StoreReader) -> Listing:
-    """The rows of a store without its index."""
-    hidden = f"{reader.layout.index_folder}.hidden"
-    has_index = os.path.isdir(reader.layout.index_folder)
-    if has_index:
-        os.rename(reader.layout.index_folder, hidden)
-    found = thread_listing(reader, viewer())
-    if has_index:
-        os.rename(hidden, reader.layout.index_folder)
-    return found
+@contextlib.contextmanager
+def without_cache(reader: StoreReader) -> Iterator[None]:
+    """A store whose cache is hidden in the block."""
+    path, hidden = reader.layout.cache, f"{reader.layout.cache}.hidden"
+    if has_cache := os.path.lexists(path):
+        os.rename(path, hidden)
+    yield
+    if has_cache:
+        os.rename(hidden, path)
+
+
+def by_files(reader: StoreReader) -> list[ThreadRow]:
+    """The rows of a store without its cache."""
+    with without_cache(reader):
+        return Listing(reader, viewer()).rows()
 
 
 class Store:
@@ -65,18 +70,16 @@ class Store:
         self.root = Path(self.reader.layout.root)
         (self.root / ".local").mkdir(exist_ok=True)
         self.count = 0
-        # From how many entries on the index has pairs of common words.
-        self.large = LARGE
+
+    def refresh(self) -> None:
+        """Brings the cache up to date, long after the last write."""
+        cachefile.refresh(str(self.root), soon)
 
     def take(self, step: Step) -> None:
-        """Indexes a thread, all of them, or nothing, then does what the step says."""
-        indexing, action, topic, log = step
-        if indexing == "update":
-            overviewfile.update(self.reader, [topic], soon)
-            entriesfile.update(self.reader, [topic], soon, self.large)
-        elif indexing == "rebuild":
-            overviewfile.rebuild(self.reader, soon)
-            entriesfile.rebuild(self.reader, soon, self.large)
+        """Brings the cache up to date or not, then does what the step says."""
+        is_refreshed, action, topic, log = step
+        if is_refreshed:
+            self.refresh()
         action(self, topic, log)
 
     def log(self, topic: str) -> Path:
@@ -129,25 +132,25 @@ class Store:
                     f'"tag-{self.count}"}}\n'
                 )
 
-    def cut_index(self, _: str, log: list[Entry]) -> None:
-        layout = self.reader.layout
-        for path in map(Path, (layout.overview, layout.entry_index)):
-            if path.exists():
-                os.truncate(path, path.stat().st_size * len(log) // 13)
+    def cut_cache(self, _: str, log: list[Entry]) -> None:
+        path = Path(self.reader.layout.cache)
+        if path.exists():
+            os.truncate(path, path.stat().st_size * len(log) // 13)
 
 
 ACTIONS: tuple[Callable[[Store, str, list[Entry]], None], ...] = (
     *(Store.write, Store.append, Store.older_tool, Store.truncate, Store.restore),
-    *(Store.remove, Store.label, Store.cut_index),
+    *(Store.remove, Store.label, Store.cut_cache),
 )
 
 
-Step = tuple[str, "Callable[[Store, str, list[Entry]], None]", str, "list[Entry]"]
+Step = tuple[bool, "Callable[[Store, str, list[Entry]], None]", str, "list[Entry]"]
 
-# What is indexed before each action, the action, its thread, and entries for it.
+# Whether the cache is refreshed before each action, the action, its thread, and
+# entries for it.
 histories = st.lists(
     st.tuples(
-        st.sampled_from(("update", "rebuild", "leave")),
+        st.booleans(),
         st.sampled_from(ACTIONS),
         st.sampled_from(TOPICS),
         linear_logs(),

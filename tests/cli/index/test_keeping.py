@@ -9,13 +9,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from tests.cli.index.histories import soon
 from tests.core.strategies import entry, write_thread
-from wc_cli.ledger.index import keeping, making, overviewfile
+from wc_cli.ledger.index import cachefile
 from wc_core.base.layout import Layout
-from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index import decisions, keys, overview
-from wc_core.lookup.index.entries import EntryFile
+from wc_core.lookup.index import keys
+from wc_core.lookup.index.cache import Cache, UnusableCacheError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,52 +31,40 @@ def eventually(condition: Callable[[], bool]) -> bool:
     return condition()
 
 
-def indexed(repo: Repo) -> set[str]:
-    """The topics in the overview."""
-    return {*overview.read_records(Layout(os.fspath(repo.store)))}
+def cached(repo: Repo) -> set[str]:
+    """The topics in the cache."""
+    try:
+        cache = Cache(Layout(os.fspath(repo.store)))
+        return {topic for (topic,) in cache.ask("SELECT topic FROM threads")}
+    except UnusableCacheError:
+        return set()
 
 
 def test_a_write_is_indexed_once_it_is_settled(repo: Repo) -> None:
     repo.ok("new", "login", "--title", "x", env=BACKGROUND)
-    assert eventually(lambda: indexed(repo) == {"login"})
+    assert eventually(lambda: cached(repo) == {"login"})
     repo.ok("new", "cart", "--title", "x", env=BACKGROUND)
-    assert eventually(lambda: indexed(repo) == {"login", "cart"})
+    assert eventually(lambda: cached(repo) == {"login", "cart"})
 
 
-def noted(repo: Repo) -> list[str]:
-    """The threads that were settled and that no process has looked at since."""
-    folder = Layout(os.fspath(repo.store)).index_settled
-    return os.listdir(folder) if os.path.isdir(folder) else []
-
-
-def test_writes_that_are_settled_inline_are_indexed_once_it_is_worth_it(
-    repo: Repo,
-) -> None:
+def test_a_write_that_is_settled_inline_is_cached(repo: Repo) -> None:
     layout = Layout(os.fspath(repo.store))
     repo.settled("new", "topic", "--title", "x")
     repo.settled("say", "topic", "--title", "needle", "--kind", "decision")
-    assert noted(repo) == []
-    assert decisions.load_behind(layout) == frozenset({"topic"})
-    for number in range(20):
-        write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
-        keeping.note_settled(layout, f"topic-{number}")
+    assert "needle" in repo.ok("brief").out
     time.sleep(keys.TICK_SECONDS)
     repo.settled("new", "cart", "--title", "x")
-    assert noted(repo) == []
-    # The last one is too young to be indexed, unless the machine is slow.
-    behind = decisions.load_behind(layout) or frozenset()
-    assert behind <= {"cart"}
-    assert len(EntryFile(layout).threads()) == 22 - len(behind)
-    assert "needle" in repo.ok("brief").out
+    assert os.listdir(layout.traces) == []
+    assert "topic" in cached(repo)
 
 
 def test_a_list_that_reads_many_threads_has_the_index_made(repo: Repo) -> None:
     repo.ok("new", "topic", "--title", "x")
     for number in range(21):
         write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
-    assert not indexed(repo)
+    assert not cached(repo)
     listed = repo.ok("list", env=BACKGROUND).out
-    assert eventually(lambda: len(indexed(repo)) == 22)
+    assert eventually(lambda: len(cached(repo)) == 22)
     assert repo.ok("list").out == listed
 
 
@@ -89,16 +75,16 @@ def test_threads_that_arrive_after_a_write_are_indexed_with_the_next_list(
     repo.ok("new", "topic", "--title", "x")
     for number in range(21):
         write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
-    making.remake(os.fspath(repo.store))
+    cachefile.remake(os.fspath(repo.store))
     for number in range(21, 42):
         write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
     repo.ok("list", env=BACKGROUND)
-    assert eventually(lambda: len(indexed(repo)) == 43)
+    assert eventually(lambda: len(cached(repo)) == 43)
 
 
 def test_what_cannot_be_indexed_starts_a_process_now_and_then(repo: Repo) -> None:
     repo.ok("new", "topic", "--title", "x")
-    (repo.store / ".local/index").write_bytes(b"in its place")
+    (repo.store / ".local/cache.db").mkdir()
     for number in range(21):
         write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
     started = repo.store / ".local/locks/index-making"
@@ -115,45 +101,17 @@ def test_the_doctor_says_what_the_index_lacks_and_makes_it(repo: Repo) -> None:
     repo.ok("new", "topic", "--title", "x")
     for number in range(100):
         write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
-    assert "lists read every thread" in repo.wc("doctor").out
+    assert "lists and searches read every log: it is missing" in repo.wc("doctor").out
     repo.ok("doctor", "--repair")
-    assert len(indexed(repo)) == 101
+    assert len(cached(repo)) == 101
     assert "index:" not in repo.ok("doctor").out
-    (repo.store / ".local/index/entries.db").write_bytes(b"no database")
-    assert "searches read every log: file is not a database" in repo.ok("doctor").out
+    (repo.store / ".local/cache.db").write_bytes(b"no database")
+    assert "read every log: file is not a database" in repo.ok("doctor").out
     repo.ok("doctor", "--repair")
     assert "index:" not in repo.ok("doctor").out
-    for number in range(21):
+    for number in range(100):
         os.utime(repo.store / f"graph/baseline/threads/topic-{number}/entries.jsonl")
-    assert "lists read 21 threads that it does not have" in repo.ok("doctor").out
-    overviewfile.rebuild(StoreReader(os.fspath(repo.store)), soon)
-    assert "searches read 21 logs that it does not have" in repo.ok("doctor").out
-
-
-def test_a_search_reads_the_logs_of_few_threads_before_they_are_indexed(
-    repo: Repo,
-) -> None:
-    repo.ok("new", "topic", "--title", "needle")
-    root = os.fspath(repo.store)
-    making.remake(root)
-    path = repo.store / ".local/index/entries.db"
-    before = path.stat().st_mtime_ns
-    for number in range(20):
-        name = f"topic-{number}"
-        write_thread(repo.store, name, [entry(number, title="needle")], meta=True)
-        keeping.update(root, [name])
-    assert path.stat().st_mtime_ns == before
-    assert repo.json("search", "needle")["total"] == 21
-    time.sleep(0.11)
-    keeping.update(root, ["topic"])
-    assert path.stat().st_mtime_ns != before
-    assert len(EntryFile(Layout(root)).threads()) == 21
-    assert repo.json("search", "needle")["total"] == 21
-    large = [entry(number, body="word " * 2000) for number in range(20)]
-    write_thread(repo.store, "large", large, meta=True)
-    time.sleep(0.11)
-    keeping.update(root, ["large"])
-    assert "large" in EntryFile(Layout(root)).threads()
+    assert "lists read 100 threads that it does not have" in repo.ok("doctor").out
 
 
 # Runs a command as a Python does that was built without SQLite.
@@ -161,7 +119,7 @@ _WITHOUT_SQLITE = """
 import sys
 sys.modules["sqlite3"] = sys.modules["_sqlite3"] = None
 from wc_cli.ledger.index import keeping
-keeping.update(sys.argv.pop(1), ["topic"])
+keeping.update(sys.argv.pop(1))
 from wc_cli.start import main
 main()
 """

@@ -25,14 +25,14 @@ from tests.core.strategies import (
     viewer,
     write_thread,
 )
-from wc_cli.ledger.index import overviewfile
+from wc_cli.ledger.index import cachefile
 from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.threads.model import FREE, Ball, Entry
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.views import entries as entry_views
 from wc_core.reading.views import overview
 from wc_core.reading.views import rows as views
-from wc_core.reading.views.listing import thread_rows
+from wc_core.reading.views.listing import Listing
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter, ThreadRow
 
@@ -75,7 +75,7 @@ def test_new_is_for_a_participant_however_they_are_spelt(
     log = chain(entry(0, "Claude (pat)"), entry(1, PAT), entry(2, mine), entry(3, PAT))
     write_thread(tmp_path, "t", log, meta=meta)
     reader, me = reader_of(tmp_path), viewer(CLAUDE)
-    (row,) = thread_rows(reader, me)
+    (row,) = Listing(reader, me).rows()
     found = entry_views.new_ids(reader.thread("t"), me, reader.cursor("t", me.key))
     assert (row.new_for_you, found) == (1, {entry_id(3)})
 
@@ -105,7 +105,7 @@ def test_a_filter_lets_through_what_it_names(
     store: Path, wanted: Filter, expected: str
 ) -> None:
     me = viewer(PAT)
-    found = views.filter_rows(thread_rows(reader_of(store), me), wanted, me)
+    found = views.filter_rows(Listing(reader_of(store), me).rows(), wanted, me)
     assert "".join(topics(found)) == expected
     page = Overview(reader_of(store), me).page(wanted, 0)
     assert "".join(topics(page.rows)) == expected
@@ -250,7 +250,7 @@ def test_the_first_page_and_the_names_are_those_of_all_rows(
             write_thread(Path(folder), f"topic-{number}", log)
         reader = StoreReader(folder)
         if is_indexed:
-            overviewfile.rebuild(reader, lambda: time.time_ns() + 10_000_000_000)
+            cachefile.refresh(folder, lambda: time.time_ns() + 10_000_000_000)
         looked = Overview(reader, viewer())
         rows = looked.matching(criteria)
         page = looked.page(criteria, limit)

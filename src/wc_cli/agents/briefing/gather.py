@@ -10,7 +10,6 @@ from wc_cli.ledger.store import pending
 from wc_core.base.files import keeping_folders
 from wc_core.base.layout import NOTES, Layout
 from wc_core.base.phrases import counted
-from wc_core.lookup.index import decisions as recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
         return Brief(viewer.identity.author, notes=notes)
     around = surroundings(reader.layout, place.repository, viewer)
     query = BriefQuery(reader, viewer, context.settings, around, now_ms(), late)
-    if recent.load(reader.layout) is None:
+    if not os.path.exists(reader.layout.cache):
         context.note_unindexed(len(reader.topics()))
     with keeping_folders():
         brief = make_brief(query, context.ball_names, _notes(context))

@@ -211,7 +211,7 @@ class _StoreScan:
         """Return the entries of threads that have no vector for their text."""
         now_ns = time.time_ns()
         missing: list[EntryText] = []
-        for topic, key in keys.thread_keys(self._reader.layout, topics).items():
+        for topic, key in keys.thread_keys(self._reader.layout, [*topics]).items():
             log = keys.log_part(key)
             if log and self._before.get(topic) == log:
                 self._unchanged.add(topic_hash(topic))

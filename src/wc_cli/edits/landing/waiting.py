@@ -32,7 +32,8 @@ from wc_core.ledger.planning.nextmoves import APPROVE, LAND, NextMove
 from wc_core.ledger.provenance import HERE, Provenance
 from wc_core.ledger.threads import counterparts, settings
 from wc_core.ledger.threads.model import APPROVED, CLOSED
-from wc_core.lookup.index import overview
+from wc_core.lookup.index.cache import UnusableCacheError
+from wc_core.lookup.index.freshness import freshness
 from wc_core.people.identity import resolve
 
 TYPE_CHECKING = False
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader, Thread
 
 _PATIENCE_SECONDS = 2.0
+_REVIEWED = """SELECT topic FROM threads WHERE more LIKE '%"review"%'"""
 
 
 def refresh(
@@ -72,9 +74,13 @@ def refresh(
 
 
 def _approved(reader: StoreReader) -> set[str]:
-    """Return the threads that may be approved: of those in the index, no others."""
-    survey = overview.survey(reader)
-    return {t for t in survey.keys if '"review"' in survey.records.get(t, '"review"')}
+    """Return the threads that may be approved."""
+    fresh = freshness(reader)
+    try:
+        rows = fresh.cache.ask(_REVIEWED) if fresh.cache is not None else []
+    except UnusableCacheError:
+        return {*reader.topics()}
+    return {*fresh.direct, *(topic for (topic,) in rows)}
 
 
 class _Branches:

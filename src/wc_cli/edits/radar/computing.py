@@ -36,7 +36,7 @@ from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.people.identity.resolve import Identity
 from wc_core.people.identity.viewer import Viewer
-from wc_core.reading.views.listing import thread_rows
+from wc_core.reading.views.listing import Listing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -385,7 +385,7 @@ def approved_branches(
     reader = StoreReader(layout.root)
     nobody = Viewer(Identity(names.parse(""), ""), names.Directory())
     try:
-        rows = thread_rows(reader, nobody)
+        rows = Listing(reader, nobody).rows()
     except WcError:
         return
     for row in rows:

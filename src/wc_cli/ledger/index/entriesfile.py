@@ -13,9 +13,9 @@ from wc_core.base.lean import contextlib, sqlite3
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.folding import in_effect_order
-from wc_core.ledger.threads.model import DECISION, Entry
-from wc_core.lookup.index import decisions, keys
+from wc_core.ledger.threads.model import Entry
 from wc_core.lookup.index import entries as entryfile
+from wc_core.lookup.index import keys
 from wc_core.lookup.index.entries import UnusableIndexError
 from wc_core.lookup.index.expressions import CommonWords, indexed_words
 from wc_core.lookup.search.mentions import recorded
@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wc_cli.ledger.index.overviewfile import Clock
+    from wc_cli.ledger.index.cachefile import Clock
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.lookup.search.threadwords import ThreadWords
 
@@ -42,11 +42,6 @@ _LAST_NUMBER = (
 )
 _ADD_THREAD = "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ADD_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)"
-_DECISIONS = (
-    "SELECT entries.id, topic FROM entries "
-    "JOIN threads ON threads.number = entries.number / ? "
-    "WHERE entries.id >= ? AND kind != '' AND kind = ? ORDER BY entries.id"
-)
 # In the order of `entryfile.COLUMNS`.
 _ADD_WORDS = (
     "INSERT INTO words(rowid, body, title, topic, author, tag, recorded) "
@@ -142,22 +137,6 @@ def remake(
         durable.remove(path, layout.root)
     durable.move(half, layout.entry_index, layout.root)
     return lacking
-
-
-def write_decisions(reader: StoreReader, clock: Clock = time.time_ns) -> None:
-    """Write the decisions of the last days into a separate file. Raises WcError."""
-    floor_ms = max(0, clock() // 1_000_000 - decisions.KEPT_MS)
-    floor = ulid.encode(floor_ms << ulid.RANDOM_BITS)
-    layout = reader.layout
-    try:
-        with _opened(reader) as database:
-            values = (entryfile.ENTRIES, floor, DECISION)
-            rows = database.execute(_DECISIONS, values).fetchall()
-    except (UnusableIndexError, sqlite3.Error) as error:
-        raise StorageError(
-            f"{layout.entry_index} could not be read: {error}."
-        ) from error
-    durable.replace(layout.recent_decisions, decisions.render(floor, rows), layout.root)
 
 
 @contextlib.contextmanager

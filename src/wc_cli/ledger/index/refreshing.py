@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from wc_cli.ledger.index import making
+from wc_cli.ledger.index import cachefile
 from wc_core.base.errors import WcError
 from wc_core.base.lean import contextlib
 from wc_core.lookup.index import keys
@@ -29,7 +29,7 @@ def main() -> None:
     time.sleep(keys.TICK_SECONDS)
     # If this fails, the logs are read instead, and wc doctor reports it.
     with contextlib.suppress(WcError, OSError):
-        making.rebuild(root)
+        cachefile.refresh(root)
 
 
 if __name__ == "__main__":

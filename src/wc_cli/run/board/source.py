@@ -106,7 +106,9 @@ class BoardSource:
         work = self._work_by_topic
         known = list(self._cards.values())
         directory = self.context.settings.directory
-        rows = planning.with_waits([card.row for card in known])
+        rows = planning.with_waits(
+            [card.row for card in known], [card.row for card in known]
+        )
         rows = completed(self.reader, rows, self.context.viewer)
         pin = pins.pin_of(self.layout, self.context.place.repository)
         used_here = pin.topic if pin.is_open else ""

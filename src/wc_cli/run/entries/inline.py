@@ -54,7 +54,7 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
         by = reports.settler_at_work(Layout(root)) or "another process is doing it"
         notes.append(f"not settled yet: {by}")
     else:
-        keeping.update(root, settlement.settled)
+        keeping.update(root)
     # Agents write without asking their user, but only the user decides whether to share
     # threads.
     by_user = by_option and not context.process_agent

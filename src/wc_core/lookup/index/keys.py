@@ -1,8 +1,9 @@
 """The key of a line in the index: which version of a thread's files it was made from.
 
-A key has the inode, the size, and the times of change of the thread's log and of its
-``meta.json``, and of an older tool's annotations if there are any. Programs write to
-these files in place as well as replace them, so nothing less is enough.
+A key has the inode, the size, and the time of the last write of the thread's log and of
+its ``meta.json``, and of an older tool's annotations if there are any. Programs write
+to these files in place as well as replace them, so nothing less is enough. The time of
+change is left out: ``chmod`` changes it in all files, and nothing is written.
 """
 
 from __future__ import annotations
@@ -82,15 +83,9 @@ class ThreadFiles:
             try:
                 log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
                 if log.st_size and is_file(log.st_mode):
-                    key = (
-                        f"{log.st_ino}.{log.st_size}"
-                        f".{log.st_mtime_ns}.{log.st_ctime_ns}"
-                    )
+                    key = f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}"
                     meta = lstat(f"{name}/meta.json", dir_fd=handle)
-                    key += (
-                        f",{meta.st_ino}.{meta.st_size}"
-                        f".{meta.st_mtime_ns}.{meta.st_ctime_ns}"
-                    )
+                    key += f",{meta.st_ino}.{meta.st_size}.{meta.st_mtime_ns}"
             except OSError:
                 # An old thread, which is only a page, or one without a meta.json.
                 key = key and f"{key},{_MISSING}"
@@ -119,10 +114,7 @@ class ThreadFiles:
             try:
                 log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
                 if log.st_size and is_file(log.st_mode):
-                    key = (
-                        f"{log.st_ino}.{log.st_size}"
-                        f".{log.st_mtime_ns}.{log.st_ctime_ns}"
-                    )
+                    key = f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}"
                     if access(f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle):
                         key += "," + self._annotations(name)
             except OSError:
@@ -161,7 +153,7 @@ class ThreadFiles:
             info = os.lstat(f"{name}/annotations.jsonl", dir_fd=self._threads.handle)
         except OSError:
             return ""
-        return f",{info.st_ino}.{info.st_size}.{info.st_mtime_ns}.{info.st_ctime_ns}"
+        return f",{info.st_ino}.{info.st_size}.{info.st_mtime_ns}"
 
 
 def _is_folder(name: str, parent: int | None) -> bool:
@@ -171,13 +163,17 @@ def _is_folder(name: str, parent: int | None) -> bool:
         return False
 
 
-def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
-    """Returns the key of each of these threads, `NONE` if there is none."""
+def thread_keys(
+    layout: Layout, topics: Collection[str], folders: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Returns the key of each of these threads, `NONE` if there is none. ``folders``
+    are the names of those threads' folders that are no links, by topic, if they are
+    known."""
     try:
         with ThreadFiles(layout) as files:
-            return files.keys(topics)
+            return files.keys(topics, folders)
     except OSError:
-        return {}
+        return dict.fromkeys(topics, NONE)
 
 
 def word_keys(
@@ -216,10 +212,9 @@ def is_settled(key: str, now_ns: int) -> bool:
     """Returns whether the key will show every later change of the files: the last
     change was not in the current tick of the clock."""
     moments = [
-        int(moment)
+        int(part.rpartition(".")[2])
         for part in key.split(",")
         if part not in {"", _MISSING}
-        for moment in part.split(".")[-2:]
     ]
     coarse = all(moment % _SECOND_NS == 0 for moment in moments)
     tick = _LONG_TICK_NS if coarse else _TICK_NS

@@ -1,4 +1,4 @@
-"""The rows of many threads, from the index if it is up to date, otherwise from their
+"""The rows of many threads, from the cache as far as it counts, else from their
 files."""
 
 from __future__ import annotations
@@ -23,158 +23,184 @@ from wc_core.ledger.threads.model import (
     Review,
     State,
 )
-from wc_core.lookup.index import overview
-from wc_core.lookup.index.keys import NONE, thread_keys, word_keys
+from wc_core.lookup.index.cache import UnusableCacheError
+from wc_core.lookup.index.fields import COLUMNS, ThreadFields, least_new
+from wc_core.lookup.index.freshness import Freshness, freshness
 from wc_core.reading.views.rows import ThreadRow, listed_row, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from typing import Any
+    from collections.abc import Callable, Collection, Iterable
+    from typing import Any, TypeVar
 
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.people.identity.viewer import Viewer
 
+    Answer = TypeVar("Answer")
 
-# With more threads than this, the index is read, which has one line per thread.
-_MANY = 100
-
-
-class Listing(NamedTuple):
-    """The rows of threads, latest move first, and facts about their files.
-
-    ``renamed`` are the indexed threads that have more names than their topic.
-    """
-
-    rows: list[ThreadRow]
-    survey: overview.Survey
-    renamed: Collection[str] = ()
+# Every version of SQLite allows this many values in a query.
+_MOST_VALUES = 900
+# Each ball once, without reading every thread.
+_BALLS = (
+    "WITH RECURSIVE held(ball) AS (SELECT min(ball) FROM threads UNION ALL SELECT "
+    "(SELECT min(ball) FROM threads WHERE ball > held.ball) FROM held "
+    "WHERE held.ball IS NOT NULL) SELECT ball FROM held WHERE ball IS NOT NULL"
+)
 
 
-def thread_listing(
-    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
-) -> Listing:
-    """Returns all threads, or those with the ``topics``. If one is damaged, the others
-    are still listed."""
-    survey = overview.survey(reader, topics)
-    source = RowMaker(reader, viewer)
-    rows = [
-        source.row(survey.records[topic])
-        if topic in survey.records
-        else listed_row(reader, topic, viewer)
-        for topic in survey.keys
-    ]
-    readable = [row for row in rows if row is not None]
-    readable.sort(key=recency, reverse=True)
-    return Listing(readable, survey, source.renamed)
+class Selection(NamedTuple):
+    """A condition on the rows of ``threads`` in the cache, in SQL, and its values."""
+
+    condition: str = "true"
+    values: tuple[str, ...] = ()
+
+    def either(self, column: str, wanted: Iterable[str]) -> Selection:
+        """Returns this condition or that a column has one of these values."""
+        values = tuple(wanted)
+        if not values:
+            return self
+        return Selection(
+            f"({self.condition} OR {column} IN ({_marks(values)}))",
+            (*self.values, *values),
+        )
+
+    def both(self, other: Selection) -> Selection:
+        """Returns this condition and another."""
+        condition = f"{self.condition} AND {other.condition}"
+        return Selection(condition, (*self.values, *other.values))
+
+
+EVERYTHING = Selection()
 
 
 class NewestRows(NamedTuple):
-    """The first rows of a list, its total, and the newest entry of all threads. ``end``
-    has the last id and the topic of the last row, as of when the rows were chosen."""
+    """The first rows of a list, and its total."""
 
     rows: list[ThreadRow]
     total: int
-    newest_id: str
-    end: tuple[str, str]
-    survey: overview.Survey
 
 
-def newest_rows(
-    reader: StoreReader,
-    viewer: Viewer,
-    chooses: Callable[[str, str, str], bool],
-    count: int,
-) -> NewestRows | None:
-    """Returns at most ``count`` threads that pass ``chooses`` with their last entry
-    and status, latest move first, without examining the others further. ``None`` if
-    some thread may wait for others: then all have to be examined."""
-    # Tags are read only for the threads that are shown.
-    survey = overview.survey(reader, annotations=False)
-    newest_id = ""
-    chosen: list[tuple[str, str]] = []
-    unindexed: dict[str, ThreadRow] = {}
-    for topic in survey.keys:
-        record = survey.records.get(topic)
-        if record is not None:
-            if overview.may_wait(record):
-                return None
-            last_id, status = overview.last_id_and_status(record)
-        else:
-            row = listed_row(reader, topic, viewer)
-            if row is None:
-                continue
-            if row.links or row.gates:
-                return None
-            unindexed[topic] = row
-            last_id, status = row.last_id, row.status
-        newest_id = max(newest_id, last_id)
-        if chooses(topic, last_id, status):
-            chosen.append((last_id, topic))
-    chosen.sort(reverse=True)
-    shown = chosen[:count]
-    records = {
-        topic: survey.records[topic] for _, topic in shown if topic not in unindexed
-    }
-    rows = unindexed | _indexed_rows(reader, viewer, records)
-    end = shown[-1] if shown else ("", "")
-    return NewestRows(
-        [rows[topic] for _, topic in shown], len(chosen), newest_id, end, survey
-    )
+class Listing:
+    """The threads of a store at one moment, as one viewer sees them. If one is damaged,
+    the others are still listed. Methods may raise StorageError and CorruptError."""
+
+    def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
+        self._reader = reader
+        self._viewer = viewer
+        self._maker = RowMaker(reader, viewer)
+        self.freshness = freshness(reader)
+        self._read: dict[str, ThreadRow] | None = None
+
+    def rows(self, selection: Selection = EVERYTHING) -> list[ThreadRow]:
+        """Returns the threads that a selection passes and those that are read from
+        their files, latest move first."""
+        rows = self._answer(lambda: self._selected(selection))
+        rows += self.direct_rows()
+        rows.sort(key=recency, reverse=True)
+        return rows
+
+    def rows_at(self, topics: Iterable[str]) -> list[ThreadRow]:
+        """Returns those of these threads that exist, latest move first."""
+        wanted = {*topics}
+        rows = self._answer(lambda: self._at(wanted))
+        cached = {row.topic for row in rows}
+        missing = (listed_row(self._reader, t, self._viewer) for t in wanted - cached)
+        rows += [row for row in missing if row is not None]
+        rows.sort(key=recency, reverse=True)
+        return rows
+
+    def newest(
+        self, selection: Selection, passes: Callable[[ThreadRow], bool], count: int
+    ) -> NewestRows:
+        """Returns the first ``count`` threads of a ``selection`` that lets nothing else
+        pass, and how many it has. Of the threads that are read from their files, those
+        count that ``passes`` lets pass."""
+        direct = [row for row in self.direct_rows() if passes(row)]
+        rows, total = self._answer(lambda: self._newest(selection, count))
+        chosen = sorted([*rows, *direct], key=recency, reverse=True)
+        return NewestRows(chosen[:count], total + len(direct))
+
+    def newest_id(self) -> str:
+        """Returns the id of the newest entry; empty if there is none."""
+        rows = self._answer(lambda: self._newest(EVERYTHING, 1)[0])
+        return max((row.last_id for row in [*rows, *self.direct_rows()]), default="")
+
+    def planned(self) -> list[ThreadRow]:
+        """Returns the threads with links or gates, and those that they are linked
+        to."""
+        planned = [
+            *self._answer(lambda: self._selected(Selection("planned"))),
+            *(row for row in self.direct_rows() if row.links or row.gates),
+        ]
+        own = {row.topic for row in planned}
+        others = {link.topic for row in planned for link in row.links} - own
+        return [*planned, *self.rows_at(others)] if others else planned
+
+    def balls(self) -> list[str]:
+        """Returns everyone who has a ball in the cache."""
+        return self._answer(lambda: [ball for (ball,) in self._ask(_BALLS)])
+
+    def direct_rows(self) -> list[ThreadRow]:
+        """Returns the threads that are read from their files."""
+        if self._read is None:
+            rows = (
+                listed_row(self._reader, topic, self._viewer)
+                for topic in self.freshness.direct
+            )
+            self._read = {row.topic: row for row in rows if row is not None}
+        return [*self._read.values()]
+
+    def _answer(self, query: Callable[[], Answer]) -> Answer:
+        """Returns the answer of a query; if the cache cannot give it, from the files of
+        all threads."""
+        try:
+            return query()
+        except UnusableCacheError:
+            self.freshness, self._read = Freshness(None, self._reader.topics()), None
+            return query()
+
+    def _ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
+        cache = self.freshness.cache
+        return [] if cache is None else cache.ask(question, *values)
+
+    def _selected(self, selection: Selection, order: str = "") -> list[ThreadRow]:
+        """The threads in the cache that count."""
+        question = f"SELECT {COLUMNS} FROM threads WHERE {selection.condition}{order}"
+        rows = self._ask(question, *selection.values)
+        outdated = self.freshness.outdated
+        if outdated:
+            rows = [row for row in rows if row[0] not in outdated]
+        return [*map(self._maker.row, rows)]
+
+    def _at(self, topics: Collection[str]) -> list[ThreadRow]:
+        if len(topics) > _MOST_VALUES:
+            return [row for row in self._selected(EVERYTHING) if row.topic in topics]
+        return self._selected(Selection("false").either("topic", topics))
+
+    def _newest(self, selection: Selection, count: int) -> tuple[list[ThreadRow], int]:
+        outdated = self.freshness.outdated
+        order = f" ORDER BY last_id DESC, topic DESC LIMIT {count + len(outdated)}"
+        rows = self._selected(selection, order)[:count]
+        if len(rows) < count:
+            return rows, len(rows)
+        condition, values = selection
+        counted = f"SELECT count(*) FROM threads WHERE {condition}"
+        numbers = self._ask(counted, *values)
+        if outdated:
+            for topic in outdated:
+                stale = self._ask(f"{counted} AND topic = ?", *values, topic)
+                numbers += [(-number,) for (number,) in stale]
+        return rows, sum(number for (number,) in numbers)
 
 
-def _indexed_rows(
-    reader: StoreReader, viewer: Viewer, records: Mapping[str, str]
-) -> dict[str, ThreadRow]:
-    """Returns the rows of threads whose records are up to date except for annotations.
-    Those with other annotations are read from their files."""
-    keys = thread_keys(reader.layout, records)
-    source = RowMaker(reader, viewer)
-    rows = {}
-    for topic, record in records.items():
-        is_true = overview.is_true(record, topic, keys.get(topic, NONE))
-        row = None if is_true else listed_row(reader, topic, viewer)
-        rows[topic] = row or source.row(record)
-    return rows
-
-
-def thread_logs(reader: StoreReader, viewer: Viewer) -> dict[str, str]:
-    """Returns each thread, with the key of its words (`keys.words_part`) if it has a
-    log."""
-    topics, folders = reader.topics_and_folders()
-    keys = word_keys(reader.layout, topics, folders)
-    return {
-        topic: key
-        for topic in topics
-        if (key := keys.get(topic, NONE))
-        or listed_row(reader, topic, viewer) is not None
-    }
-
-
-def thread_names(
-    reader: StoreReader, viewer: Viewer, topics: Collection[str]
-) -> dict[str, str]:
-    """Returns the names of threads, by topic; if there are many, from the index."""
-    if len(topics) > _MANY:
-        rows: Iterable[ThreadRow | None] = thread_rows(reader, viewer, topics)
-    else:
-        rows = (listed_row(reader, topic, viewer) for topic in topics)
-    names = {row.topic: row.name for row in rows if row is not None}
-    return {topic: names.get(topic, topic) for topic in topics}
-
-
-def thread_rows(
-    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
-) -> list[ThreadRow]:
-    """Returns the rows of `thread_listing`."""
-    return thread_listing(reader, viewer, topics).rows
+def _marks(values: Collection[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 class RowMaker:
-    """Makes the rows of one list."""
+    """Makes the rows of one list from the cache."""
 
     def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
-        self.renamed: list[str] = []
         self._least_new: dict[str, int | None] = {}
         self._reader = reader
         self._viewer = viewer
@@ -184,36 +210,32 @@ class RowMaker:
         except WcError:
             self._read = set()  # wc doctor reports what is in its place
 
-    def row(self, record: str) -> ThreadRow:
-        """Returns the row of a thread with this record in the index."""
-        topic, _, last_id, status, ball, title, at, by, branch, total, new, more = (
-            overview.fields_of(record)
-        )
-        count = int(total)
+    def row(self, columns: tuple[Any, ...]) -> ThreadRow:
+        """Returns the row of a thread with these `ThreadFields`."""
+        fields = ThreadFields(*columns)
+        ball, count = fields.ball, fields.entry_count
         row = ThreadRow(
-            topic,
-            title,
-            status,
-            ball or None,
-            utc(at),
+            fields.topic,
+            fields.title,
+            fields.status,
+            ball,
+            utc(fields.updated_at),
             count,
-            self._viewer.whose(ball) if ball else FREE,
-            self._new(topic, count, new),
-            branch,
-            last_id,
+            self._viewer.whose(ball) if ball is not None else FREE,
+            self._new(fields.topic, count, fields.new),
+            fields.branch,
+            fields.last_id,
             False,
             False,
-            by,
-            topic,
+            fields.updated_by,
+            fields.topic,
             own_tag=self._viewer.identity.own_tag,
         )
-        return self._complete(row, more) if more else row
+        return self._complete(row, fields.more) if fields.more else row
 
     def _complete(self, row: ThreadRow, more: str) -> ThreadRow:
         """Returns the row with the fields that only few threads have."""
         fields: dict[str, Any] = json.loads(more)
-        if "names" in fields:
-            self.renamed.append(row.topic)
         state = State(
             row.topic,
             status=row.status,
@@ -239,7 +261,7 @@ class RowMaker:
         """Returns the number of entries new for the viewer, like `Viewer.new_count`."""
         if column not in self._least_new:
             # Kept: many threads have the same few participants and entries.
-            self._least_new[column] = overview.least_new(column, self._viewer.is_me)
+            self._least_new[column] = least_new(column, self._viewer.is_me)
         least = self._least_new[column]
         least = count if least is None else min(least, count)
         if not least or topic not in self._read:

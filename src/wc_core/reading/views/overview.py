@@ -22,12 +22,7 @@ from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.ledger.threads.ways import way
 from wc_core.lookup.index.keys import word_keys
 from wc_core.reading.views import rows as row_views
-from wc_core.reading.views.listing import (
-    newest_rows,
-    thread_listing,
-    thread_logs,
-    thread_names,
-)
+from wc_core.reading.views.listing import EVERYTHING, Listing, Selection
 from wc_core.reading.views.rows import Filter, RowPage, recency
 
 TYPE_CHECKING = False
@@ -37,7 +32,6 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
     from wc_core.ledger.planning.readiness import ThreadPlan
     from wc_core.ledger.threads.reader import StoreReader
-    from wc_core.lookup.index.overview import Survey
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.rows import ThreadRow
 
@@ -49,7 +43,7 @@ _PLAIN = frozenset("-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstu
 
 class Overview:
     """A store as one viewer sees it. Every query reads it again. ``note_unindexed``
-    gets the number of threads that had to be read because the index lacks them."""
+    gets the number of threads that had to be read because the cache lacks them."""
 
     def __init__(
         self,
@@ -60,78 +54,88 @@ class Overview:
         self.reader = reader
         self.viewer = viewer
         self.note_unindexed = note_unindexed
-        self._keys: Mapping[str, str] = {}
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. If one is damaged, the others are
         still listed."""
-        rows = self._read()
-        if any(row.links or row.gates for row in rows):
+        return self.matching(row_views.ANYTHING)
+
+    def listing(self) -> Listing:
+        """Returns the threads as they are now."""
+        listing = Listing(self.reader, self.viewer)
+        self.note_unindexed(listing.freshness.unindexed)
+        return listing
+
+    def _completed(self, listing: Listing, rows: list[ThreadRow]) -> list[ThreadRow]:
+        """Returns rows with what they wait for, and what the threads do not say."""
+        if planned := listing.planned():
             # 2 ms, only for stores with a plan
             from wc_core.reading.views import planning
 
-            rows = planning.with_waits(rows)
-        return self.completed(rows)
+            rows = planning.with_waits(rows, planned)
+        return completed(self.reader, rows, self.viewer)
 
-    def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
-        """The threads of the store, or those with the ``topics``, latest move first."""
-        listing = thread_listing(self.reader, self.viewer, topics)
-        self._note(listing.survey)
-        return listing.rows
-
-    def _note(self, survey: Survey) -> None:
-        self._keys = survey.keys
-        self.note_unindexed(survey.unindexed)
+    def topics(self, criteria: Filter) -> list[str]:
+        """Returns the threads that pass a filter, in any order."""
+        if criteria == row_views.ANYTHING:
+            return self.reader.topics()
+        return [row.topic for row in self.matching(criteria)]
 
     def keys(self, topics: Iterable[str]) -> Mapping[str, str]:
-        """Returns the key of each of these threads, or at least the part about its
-        words, as of the last request for rows or topics; for other threads, the current
-        key."""
-        missing = [topic for topic in topics if topic not in self._keys]
-        if missing:
-            found = word_keys(self.reader.layout, missing)
-            self._keys = {**self._keys, **found}
-        return self._keys
+        """Returns the part of the key of each of these threads about its words."""
+        return word_keys(self.reader.layout, topics)
 
-    def completed(self, rows: list[ThreadRow]) -> list[ThreadRow]:
-        """Returns the rows with what the threads do not say, see `completed`."""
-        return completed(self.reader, rows, self.viewer)
+    def names(self, topics: Collection[str]) -> dict[str, str]:
+        """Returns the names of threads, by topic."""
+        names = {row.topic: row.name for row in self.listing().rows_at(topics)}
+        return {topic: names.get(topic, topic) for topic in topics}
 
     def plan(self) -> ThreadPlan:
         """Returns what all threads currently wait for."""
-        from wc_core.reading.views import planning  # as in `rows`
+        from wc_core.reading.views import planning  # as in `_completed`
 
         return planning.plan_of(self.rows())
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
         """Returns the threads that pass a filter, latest move first."""
-        return self.newest_and_matching(criteria)[1]
+        return self._matching(self.listing(), criteria)
 
-    def topics(self, criteria: Filter) -> list[str]:
-        """Returns the threads that pass a filter, in any order."""
-        if criteria != row_views.ANYTHING:
-            return [row.topic for row in self.matching(criteria)]
-        self._keys = thread_logs(self.reader, self.viewer)
-        return [*self._keys]
+    def _matching(self, listing: Listing, criteria: Filter) -> list[ThreadRow]:
+        return row_views.filter_rows(
+            self._candidates(listing, criteria), criteria, self.viewer
+        )
 
-    def names(self, topics: Collection[str]) -> dict[str, str]:
-        """Returns the names of threads, by topic."""
-        return thread_names(self.reader, self.viewer, topics)
+    def _candidates(self, listing: Listing, criteria: Filter) -> list[ThreadRow]:
+        """Returns the threads that may pass a filter, latest move first."""
+        if criteria.topics is not None:
+            rows = listing.rows_at(criteria.topics)
+        else:
+            rows = listing.rows(self._selection(listing, criteria))
+        return self._completed(listing, rows)
+
+    def _selection(self, listing: Listing, criteria: Filter) -> Selection:
+        """Returns what selects at least the threads that pass a filter."""
+        to_land = unlanded.own_landings(self.reader, self.viewer.holds)
+        is_due = criteria.due or criteria.ready
+        is_open = criteria._replace(open_only=criteria.open_only or is_due)
+        selection = _by_status(is_open, to_land)
+        if criteria.since:
+            selection = selection.both(Selection("last_id > ?", (criteria.since,)))
+        if is_free := row_views.is_free(criteria.ball):
+            selection = selection.both(Selection("ball IS NULL"))
+        if criteria.ball and not is_free:
+            has_ball = row_views.ball_filter(criteria.ball, self.viewer)
+            # Of the viewer's own threads, some wait for an answer or to land.
+            held = Selection("asked").either("topic", to_land)
+            holders = filter(has_ball, listing.balls())
+            selection = selection.both(held.either("ball", holders))
+        return selection
 
     def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
         """Returns the id of the newest entry, and the result of `matching`, from one
         reading of the store."""
-        rows = self._candidates(criteria)
-        newest = rows[0].last_id if rows else ""
-        return newest, row_views.filter_rows(rows, criteria, self.viewer)
-
-    def _candidates(self, criteria: Filter) -> list[ThreadRow]:
-        """Returns the threads that may pass a filter, latest move first. In a store
-        that is read from its files, no others need to be read."""
-        # A thread may wait for any other one.
-        if criteria.topics is None or os.path.isdir(self.reader.layout.links):
-            return self.rows()
-        return self.completed(self._read(criteria.topics))
+        listing = self.listing()
+        return listing.newest_id(), self._matching(listing, criteria)
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
@@ -140,49 +144,55 @@ class Overview:
         once, whatever is written in the meantime: threads keep the order they had then.
         Raises InvalidInputError for the cursor of something else.
         """
-        first = None if cursor or not limit else self._first_page(criteria, limit)
-        if first is not None:
-            return first
+        listing = self.listing()
+        plain = Filter(open_only=criteria.open_only, status=criteria.status)
+        if limit and not cursor and criteria == plain:
+            return self._first_page(listing, criteria, limit)
         position: list[str] = []
         if cursor:
             start, *position = cursor_parts(cursor, 3, "a list")
-            rows = _rows_as_of(self.reader, self._candidates(criteria), start)
+            candidates = self._candidates(listing, criteria)
+            rows = _rows_as_of(self.reader, candidates, start)
             chosen = row_views.filter_rows(rows, criteria, self.viewer)
         else:
             # The walk begins now, with the newest entry of all threads.
-            start, chosen = self.newest_and_matching(criteria)
+            start, chosen = listing.newest_id(), self._matching(listing, criteria)
         total = len(chosen)
         if position:
             place = (position[0], position[1])
             chosen = [row for row in chosen if recency(row) < place]
-        if not limit or len(chosen) <= limit:
-            return RowPage(tuple(chosen), total=total)
-        visible = chosen[:limit]
-        following = cursor_of(start, visible[-1].last_id, visible[-1].topic)
-        return RowPage(tuple(visible), following, total)
+        return _page(chosen, limit, total, start)
 
-    def _first_page(self, criteria: Filter, limit: int) -> RowPage | None:
-        """The first page, if its rows can be chosen without making all others."""
-        plain = Filter(open_only=criteria.open_only, status=criteria.status)
-        if criteria != plain:
-            return None
+    def _first_page(self, listing: Listing, criteria: Filter, limit: int) -> RowPage:
+        """The first page, without making the rows of the others."""
         to_land = unlanded.own_landings(self.reader, self.viewer.holds)
-        newest = newest_rows(
-            self.reader,
-            self.viewer,
-            lambda topic, _, status: row_views.has_status(
-                status, criteria, to_land=topic in to_land
+        rows, total = listing.newest(
+            _by_status(criteria, to_land),
+            lambda row: row_views.has_status(
+                row.status, criteria, to_land=row.topic in to_land
             ),
-            limit,
+            limit + 1,
         )
-        if newest is None:
-            return None
-        self._note(newest.survey)
-        rows = self.completed(newest.rows)
-        if newest.total <= limit:
-            return RowPage(tuple(rows), total=newest.total)
-        following = cursor_of(newest.newest_id, *newest.end)
-        return RowPage(tuple(rows), following, newest.total)
+        return _page(self._completed(listing, rows), limit, total, listing.newest_id())
+
+
+def _by_status(criteria: Filter, to_land: Iterable[str]) -> Selection:
+    """Returns what selects the threads whose status passes a filter."""
+    selection = EVERYTHING
+    if criteria.open_only:
+        selection = Selection(f"status != '{CLOSED}'").either("topic", to_land)
+    if criteria.status:
+        selection = selection.both(Selection("status = ?", (criteria.status,)))
+    return selection
+
+
+def _page(rows: list[ThreadRow], limit: int, total: int, start: str) -> RowPage:
+    """Returns the first rows, with a cursor that began at the entry ``start``."""
+    if not limit or len(rows) <= limit:
+        return RowPage(tuple(rows), total=total)
+    end = rows[limit - 1]
+    following = cursor_of(start, end.last_id, end.topic)
+    return RowPage(tuple(rows[:limit]), following, total)
 
 
 def completed(

@@ -40,14 +40,15 @@ def plan_of(rows: Iterable[ThreadRow]) -> ThreadPlan:
     return ThreadPlan(planned)
 
 
-def with_waits(rows: list[ThreadRow]) -> list[ThreadRow]:
-    """Returns all threads of a store with what they wait for."""
-    if not any(row.links or row.gates for row in rows):
-        return rows
-    plan = plan_of(rows)
+def with_waits(rows: list[ThreadRow], planned: Iterable[ThreadRow]) -> list[ThreadRow]:
+    """Returns threads with what they wait for. ``planned`` are the threads of their
+    store with links or gates, and those that they are linked to."""
+    plan = plan_of(planned)
     return [
         row._replace(waits=tuple(item.words for item in obstacles))
-        if plan.is_open(row.topic) and (obstacles := plan.waits(row.topic))
+        if row.topic in plan.threads
+        and plan.is_open(row.topic)
+        and (obstacles := plan.waits(row.topic))
         else row
         for row in rows
     ]

@@ -13,7 +13,8 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED, DECISION
 from wc_core.ledger.threads.revisions import revisions
 from wc_core.ledger.threads.ways import way
-from wc_core.lookup.index import decisions as recent
+from wc_core.lookup.index.cache import UnusableCacheError
+from wc_core.lookup.index.freshness import freshness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 # The most new decisions in a brief.
 _MOST_DECISIONS = 6
+_DECIDED = (
+    "SELECT topic, max(entries.id) FROM entries JOIN threads "
+    "ON threads.number = entries.thread "
+    "WHERE kind != '' AND kind = ? AND entries.id >= ? "
+    "GROUP BY topic ORDER BY 2 DESC"
+)
 
 
 class AskedQuestion(NamedTuple):
@@ -148,18 +155,15 @@ def decisions_since(
 def _may_have_decided(reader: StoreReader, since_ms: int) -> Iterable[tuple[str, str]]:
     """Returns the threads that may have a decision since then, each with the id of its
     latest one, empty if that is unknown: these first, then the latest."""
-    indexed = recent.load(reader.layout)
     floor = encode(max(0, since_ms) << RANDOM_BITS)
-    if indexed is None or indexed.floor > floor:
+    try:
+        fresh = freshness(reader)
+        cache, outdated = fresh.cache, fresh.outdated
+        rows = cache.ask(_DECIDED, DECISION, floor) if cache is not None else []
+    except UnusableCacheError:
         return ((topic, "") for topic in reader.topics())
-    decided = [
-        (latest_id, topic)
-        for topic, latest_id in indexed.latest.items()
-        if latest_id >= floor and topic not in indexed.unindexed
-    ]
-    decided.sort(reverse=True)
-    unknown = ((topic, "") for topic in sorted(indexed.unindexed))
-    return (*unknown, *((topic, latest_id) for latest_id, topic in decided))
+    unknown = ((topic, "") for topic in fresh.direct)
+    return (*unknown, *((topic, last) for topic, last in rows if topic not in outdated))
 
 
 def _is_written_since(reader: StoreReader, topic: str, since_ms: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from wc_core.attention.status.places import Surroundings, branch_places
 from wc_core.base import names, times, ulid
 from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.lean.functools import partial
 from wc_core.base.names import FREE_WORDS, MINE, OFFERED, OTHERS, without_tag
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
@@ -32,7 +33,7 @@ from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from wc_core.attention.wake.passes import PassState
@@ -399,14 +400,25 @@ def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadR
     viewer, a word for "anyone", or a name."""
     if ball.casefold() == "me":
         return [row for row in rows if row.is_due or row.have_ball]
-    if ball.casefold() in FREE_WORDS:
+    if is_free(ball):
         return [row for row in rows if row.ball is None]
     # Names are compared once per holder: there are many threads, few holders.
-    matches = {
-        holder: _means(ball, holder, viewer)
-        for holder in {row.ball for row in rows if row.ball is not None}
-    }
-    return [row for row in rows if matches.get(row.ball or "", False)]
+    holders = {row.ball for row in rows if row.ball is not None}
+    matching = {*filter(ball_filter(ball, viewer), holders)}
+    return [row for row in rows if row.ball in matching]
+
+
+def is_free(ball: str) -> bool:
+    """Returns whether a filter asks for threads whose ball is free."""
+    return ball.strip().casefold() in FREE_WORDS
+
+
+def ball_filter(ball: str, viewer: Viewer) -> Callable[[str], bool]:
+    """Returns whether a holder is the one that a filter asks for: ``me`` or a name."""
+    ball = ball.strip()
+    if ball.casefold() == "me":
+        return viewer.holds
+    return partial(_means, ball, viewer=viewer)
 
 
 def _means(written: str, participant: str, viewer: Viewer) -> bool:

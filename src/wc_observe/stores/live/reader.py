@@ -37,8 +37,9 @@ from wc_observe.stores.live.filestamps import Stamp, stamp_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from wc_core.ledger.threads.snapshot import Snapshot
     from wc_core.lookup.index.overview import Survey
+
+    from wc_core.ledger.threads.snapshot import Snapshot
 
 # The most entries kept, of all threads together, and the bytes of their logs.
 MOST_ENTRIES = 4_000
