@@ -14,7 +14,6 @@ import gc
 import os
 import signal
 import sys
-import time
 from typing import TYPE_CHECKING, NoReturn
 
 from wc_core.base import extras
@@ -294,9 +293,10 @@ def _exit_on_signal(signum: int, _: FrameType | None) -> NoReturn:
 
 
 def _server_context(env: dict[str, str]) -> ServerContext:
-    from wc_observe.callers.calls import ServerContext  # 2 ms, only to serve
+    # 2 ms, only to serve
+    from wc_observe.callers.calls import ServerContext, system_ms
 
-    return ServerContext(_current_folder(), env, _now_ms)
+    return ServerContext(_current_folder(), env, system_ms)
 
 
 def _current_folder() -> str:
@@ -310,7 +310,3 @@ def _current_folder() -> str:
             former = os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
         os.chdir("/")
         return former or "/"
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Machine
-from tests.core.strategies import viewer
 from tests.observe.stores import Session, Store
-from wc_core.reading.views.rows import Filter
-from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.query import Question
-from wc_observe.stores.live.stores import Live
 
 OLD, NEW, SECRET = "Tokens live an horu", "Tokens live an hour", "hunter2"
 
@@ -128,39 +123,37 @@ def test_names_and_tags(tmp_path_factory: pytest.TempPathFactory) -> None:
         assert "login" not in text, tool
 
 
-def test_the_index_follows_corrections(store: Store) -> None:
+def test_a_search_follows_corrections(store: Store, env: dict[str, str]) -> None:
+    session = Session(store.root.parent, env)
     first = store.entry("t", "an horu", title="One")
     second = store.entry("t", "secret", title="Two")
     store.thread("t", first, second)
-    live = Live(str(store.root))
 
-    def found(word: str) -> list[tuple[int, str]]:
-        live.refresh()
-        overview = live.overview(viewer())
-        engine = live.engine()
-        hits = search(engine, overview, Question(word, Filter())).hits
-        return [(hit.numbered.idx, hit.numbered.mark) for hit in hits]
+    def found(word: str) -> list[tuple[int, bool]]:
+        hits = session.json("search_threads", query=word)["hits"]
+        return [(hit["idx"], hit.get("amended", False)) for hit in hits]
 
-    assert found("horu") == [(0, "")]
-    assert found("secret") == [(1, "")]
+    assert found("horu") == [(0, False)]
+    assert found("secret") == [(1, False)]
     amendment = store.entry("t", "an hour", action="amend", supersedes=first.id)
     store.thread("t", first, second, amendment)
-    assert (found("horu"), found("hour")) == ([], [(0, "amended")])
+    assert (found("horu"), found("hour")) == ([], [(0, True)])
     retraction = store.entry("t", action="retract", supersedes=second.id)
     last = store.entry("t", "an hour")
     store.thread("t", first, second, amendment, retraction, last)
     assert found("secret") == []
-    assert found("hour") == [(4, ""), (0, "amended")]
+    assert found("hour") == [(4, False), (0, True)]
 
 
-def test_a_row_follows_a_name_that_another_thread_takes(store: Store) -> None:
+def test_a_row_follows_a_name_that_another_thread_takes(
+    store: Store, env: dict[str, str]
+) -> None:
+    session = Session(store.root.parent, env)
     rename = {"action": "rename", "new_topic": "b"}
     store.thread("a", store.entry("a"), store.entry("a", **rename))
-    live = Live(str(store.root))
 
     def names() -> set[str]:
-        live.refresh()
-        return {row.name for row in live.overview(viewer()).rows()}
+        return {row["topic"] for row in session.json("list_threads")["threads"]}
 
     assert names() == {"b"}
     store.thread("b")

@@ -6,9 +6,8 @@ import shutil
 
 from tests.observe.stores import NOW_MS, Store
 from wc_core.ledger.git import discovery
-from wc_observe.callers.calls import Call
+from wc_observe.callers.calls import Call, Progress
 from wc_observe.callers.open_store import open_store, root_of_request
-from wc_observe.stores.live.stores import Stores
 
 
 def test_a_request_does_not_look_for_its_store_again(
@@ -16,7 +15,7 @@ def test_a_request_does_not_look_for_its_store_again(
 ) -> None:
     store.thread("one")
     folder = store.root.parent
-    call = Call("client", str(folder), env, lambda: NOW_MS, Stores())
+    call = Call("client", str(folder), env, lambda: NOW_MS, Progress())
     assert root_of_request(call) == open_store(call).place.root == str(store.root)
     # The next request is another call, and looks for itself.
     deeper = folder / "deeper"

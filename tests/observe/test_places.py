@@ -16,7 +16,6 @@ from tests.observe.stores import MODES, Session, Store, answer_text
 from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.roots import current_call
 from wc_observe.mcp.server import build_server
-from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,7 +117,7 @@ def test_outside_a_request_the_folder_is_the_servers(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
     start = ServerContext(str(tmp_path), env, lambda: 0)
-    call = current_call(None, [], start, Stores())
+    call = current_call(None, [], start)
     assert call.folder == str(tmp_path)
     assert call.client == "MCP client"
 

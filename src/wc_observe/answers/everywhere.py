@@ -229,7 +229,7 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
         key = f"{crc32(os.path.realpath(store.place.root).encode()):08x}"
         names[key] = reachable.name
         meaning = store.meaning_with(queries)
-        parts[key] = SearchedStore(store.live.engine(), store.overview, meaning)
+        parts[key] = SearchedStore(store.engine(), store.overview, meaning)
     together = Together(parts)
     result = search(together, together, question, MeaningTogether(parts))
     unreadable += [

@@ -25,28 +25,25 @@ from wc_core.ledger.threads.model import (
     SEVERITIES,
     STATUSES,
 )
-from wc_core.ledger.threads.reader import StoreReader
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.callers.open_store import (
+    CountingReader,
     caller_identity,
     missing_store,
     store_label,
     without_folders,
 )
-from wc_observe.stores.live.filestamps import stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_core.ledger.git.discovery import Place
-    from wc_core.ledger.threads.reader import Thread
+    from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_observe.callers.calls import Call
-    from wc_observe.stores.live.filestamps import Stamp
-    from wc_observe.stores.live.reader import LiveReader
 
 _MANY = 20
 _PROBLEM_WIDTH = 300
-# Logs are read in full for this long. The next call continues at the point reached.
+# Logs are read in full for this long.
 _SURVEY_SECONDS = 1.0
 
 
@@ -112,9 +109,7 @@ def _store_parts(place: Place, call: Call) -> Iterator[HealthPart]:
 
 def _threads_part(place: Place, call: Call) -> HealthPart:
     """Counts the threads, and names the damaged ones."""
-    live = call.stores.at(place.root)
-    live.refresh()
-    result = survey(live.reader, live.sound, _SURVEY_SECONDS)
+    result = survey(CountingReader(place.root, call.progress), _SURVEY_SECONDS)
     threads: dict[str, Any] = {"total": result.total, "by_status": result.by_status}
     if result.examined < result.total:
         threads["examined"] = result.examined
@@ -227,7 +222,7 @@ def _threads_lines(fields: dict[str, Any]) -> Iterator[str]:
     )
     yield f"threads: {threads['total']}" + (f" ({statuses})" if statuses else "")
     if "examined" in threads:
-        yield f"looked for damage in {threads['examined']} of them so far; ask again"
+        yield f"looked for damage in {threads['examined']} of them; in all: wc doctor"
 
 
 def _change_lines(fields: dict[str, Any]) -> Iterator[str]:
@@ -311,12 +306,9 @@ class StoreSurvey(NamedTuple):
         return sum(self.by_status.values())
 
 
-def survey(
-    reader: LiveReader, examined_logs: dict[str, tuple[Stamp, str]], seconds: float
-) -> StoreSurvey:
+def survey(reader: StoreReader, seconds: float) -> StoreSurvey:
     """Examines every thread, reading logs in full for up to ``seconds``.
 
-    ``examined_logs`` keeps the result of each log by its stamp for the next call.
     Raises StorageError or CorruptError only if the threads cannot be listed.
     """
     by_status: dict[str, int] = {}
@@ -325,16 +317,12 @@ def survey(
     for topic in reader.topics():
         status, problem = "?", None
         try:
-            snapshot = reader.snapshot(topic)
-            status = one_line(snapshot.state.status, _PROBLEM_WIDTH)
-            stamp = stamp_of(reader.layout.log(topic))
-            old, problem = examined_logs.get(topic, (None, None))
-            if old != stamp:
-                problem = None
-                if time.monotonic() < until:
-                    # Bypass the cache, which has room for only a few threads.
-                    problem = _damage(StoreReader.thread(reader, topic))
-                    examined_logs[topic] = (stamp, problem)
+            if time.monotonic() < until:
+                thread = reader.thread(topic)
+                state, problem = thread.state, _damage(thread)
+            else:
+                state = reader.snapshot(topic).state
+            status = one_line(state.status, _PROBLEM_WIDTH)
         except WcError as error:
             problem = error.message
         examined += problem is not None

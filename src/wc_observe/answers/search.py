@@ -19,7 +19,7 @@ from wc_observe.answers.quoting import (
     title,
     word,
 )
-from wc_observe.stores.live.stores import system_ms
+from wc_observe.callers.calls import system_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,13 @@ if TYPE_CHECKING:
     from fastmcp.server.auth import AccessToken
 
     from wc_observe.stores.graphdb.reader import GraphReader
-    from wc_observe.stores.live.stores import Stores
 
-    Served = Callable[["AccessToken | None"], list[tuple["ServerContext", Stores]]]
+    Served = Callable[["AccessToken | None"], list["ServerContext"]]
+
+
+def system_ms() -> int:
+    """Returns the milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
 
 
 class ServerContext(NamedTuple):
@@ -39,9 +44,17 @@ class ServerContext(NamedTuple):
     served: Served | None = None
 
 
+class Progress:
+    """How many threads a call has read, and how many its store has; 0 if that is not
+    known yet."""
+
+    def __init__(self) -> None:
+        self.done = self.total = 0
+
+
 class Call(NamedTuple):
-    """What a call is answered from: the client's name and folder, the environment, the
-    clock, and the stores in memory.
+    """What a call is answered from: the client's name and folder, the environment and
+    the clock. ``progress`` counts what is read for it.
 
     ``subject`` is the authenticated user of a caller over a network, or empty.
     ``peers`` are the same call to each store that the caller may see, and ``is_wide``
@@ -52,7 +65,7 @@ class Call(NamedTuple):
     folder: str
     env: Mapping[str, str]
     now_ms: Callable[[], int]
-    stores: Stores
+    progress: Progress
     store_name: str = ""
     subject: str = ""
     is_wide: bool = False

@@ -1,7 +1,7 @@
 """The store that a call reads, and who is looking at it.
 
-The store is brought up to date for each call, so the next answer includes everything
-that wc writes in any process; see `live` for what other programs write.
+Each call reads it as a command does: the index, and the logs of threads that changed
+since it was made. Nothing is kept for the next call.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from wc_core.base.phrases import shown_path
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import contact, discovery, repository
 from wc_core.ledger.threads import settings
+from wc_core.ledger.threads.reader import StoreReader
 from wc_core.people.identity import resolve, userrecord
 from wc_core.people.identity.resolve import Asked, Evidence
 from wc_core.people.identity.viewer import Viewer
 from wc_core.reading.meaning.asking import Meaning
+from wc_core.reading.views.overview import Overview
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.threads.reader import Thread
     from wc_core.ledger.threads.settings import Settings
+    from wc_core.ledger.threads.snapshot import Snapshot
     from wc_core.people.identity.resolve import Identity
     from wc_core.reading.meaning.embedding import QueryAnswers
-    from wc_observe.callers.calls import Call
-    from wc_observe.stores.live.overview import LiveOverview
-    from wc_observe.stores.live.reader import LiveReader
-    from wc_observe.stores.live.stores import Live
+    from wc_core.reading.views.search.query import Engine
+    from wc_observe.callers.calls import Call, Progress
 
 
 # Any other folder, such as one in an error message of git; not the path of a URL.
@@ -42,25 +44,61 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
 _LATEST: ContextVar[tuple[Call | None, str]] = ContextVar("latest")
 
 
+class CountingReader(StoreReader):
+    """A reader that counts the threads it reads."""
+
+    def __init__(self, root: str, progress: Progress) -> None:
+        super().__init__(root)
+        self._progress = progress
+
+    def topics_and_folders(self) -> tuple[list[str], dict[str, str]]:
+        """Like `StoreReader.topics_and_folders`."""
+        topics, folders = super().topics_and_folders()
+        self._progress.total = len(topics)
+        return topics, folders
+
+    def snapshot(self, topic: str) -> Snapshot:
+        """Like `StoreReader.snapshot`."""
+        self._progress.done += 1
+        return super().snapshot(topic)
+
+    def thread(self, topic: str) -> Thread:
+        """Like `StoreReader.thread`."""
+        self._progress.done += 1
+        return super().thread(topic)
+
+
 class OpenStore(NamedTuple):
     """An existing store as the caller sees it. ``label`` is its name in answers."""
 
     label: str
     place: Place
-    live: Live
-    overview: LiveOverview
+    overview: Overview
     settings: Settings
     env: Mapping[str, str]
 
     @property
-    def reader(self) -> LiveReader:
+    def reader(self) -> StoreReader:
         """Reads its threads."""
-        return self.live.reader
+        return self.overview.reader
 
     @property
     def viewer(self) -> Viewer:
         """Who is looking."""
         return self.overview.viewer
+
+    def engine(self) -> Engine:
+        """Returns the searcher: it uses the index, and the logs that the index
+        lacks."""
+        try:
+            # 4 ms (SQLite), which only a search needs.
+            from wc_core.reading.views.search import indexed
+        except ImportError:  # a few builds of Python have no SQLite
+            from wc_core.reading.views.search.scan import Scan  # as above
+
+            return Scan(self.reader)
+        files = indexed.EntryFiles(self.reader.layout)
+        return indexed.IndexedSearch(self.reader, files, self.overview.keys)
 
     @property
     def meaning(self) -> Meaning:
@@ -70,7 +108,7 @@ class OpenStore(NamedTuple):
 
     def meaning_with(self, queries: QueryAnswers) -> Meaning:
         """Returns `meaning` for one of several stores that are searched together."""
-        return Meaning(self.reader, self.reader.keys, self.env, queries=queries)
+        return Meaning(self.reader, self.overview.keys, self.env, queries=queries)
 
 
 def open_store(call: Call) -> OpenStore:
@@ -84,12 +122,11 @@ def open_store(call: Call) -> OpenStore:
     label = store_label(place.root, call)
     if not place.exists:
         raise missing_store(place, label, call.env)
-    live = call.stores.at(place.root)
-    live.refresh()
     store_settings = settings.load(place.root, call.env)
     identity = _identify_caller(call, place.repository, store_settings, place.root)
-    overview = live.overview(Viewer(identity, store_settings.directory))
-    return OpenStore(label, place, live, overview, store_settings, call.env)
+    reader = CountingReader(place.root, call.progress)
+    overview = Overview(reader, Viewer(identity, store_settings.directory))
+    return OpenStore(label, place, overview, store_settings, call.env)
 
 
 def root_of_request(call: Call) -> str:

@@ -43,7 +43,6 @@ from wc_observe.http.requests import (
     load_access,
 )
 from wc_observe.mcp.server import build_server
-from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -83,21 +82,19 @@ class _Shared(NamedTuple):
     auth: AuthProvider | None
     metrics: Metrics
     fair: Callable[..., Middleware]
-    kept: dict[str, Stores]
     access: Access | None = None
 
 
 class _Served(NamedTuple):
-    """The served stores, their data in memory, and who may see which."""
+    """The served stores, and who may see which."""
 
     contexts: dict[str, ServerContext]
-    kept: dict[str, Stores]
     access: Access | None
 
-    def visible(self, token: AccessToken | None) -> list[tuple[ServerContext, Stores]]:
+    def visible(self, token: AccessToken | None) -> list[ServerContext]:
         """Returns the stores that a token's holder may see."""
         return [
-            (context, self.kept[name])
+            context
             for name, context in self.contexts.items()
             if self.access is None or self.access.allows(name, token)
         ]
@@ -122,14 +119,12 @@ def build_site(
     """
     stores = store_contexts(options, start)
     access = _access(options, stores)
-    kept = {name: Stores() for name in stores}
-    served = _Served(stores, kept, access)
+    served = _Served(stores, access)
     apps: dict[str, StarletteWithLifespan] = {}
     under_way = UnderWay()
     now = LiveFigures(
         sessions=lambda: {name: open_sessions(app) for name, app in apps.items()},
         under_way=lambda: under_way.counts,
-        behind=lambda: {name: _behind(context) for name, context in kept.items()},
     )
     metrics = Metrics(stores, now)
     tokens = [Middleware(GuessLimit)] if auth else []
@@ -139,7 +134,7 @@ def build_site(
     fair = partial(
         Middleware, CallerLimit, rate=limits.rate, connections=limits.connections
     )
-    shared = _Shared(options, auth, metrics, fair, kept, access)
+    shared = _Shared(options, auth, metrics, fair, access)
     for name, context in stores.items():
         apps[name] = _store_app(shared, context._replace(served=served.visible))
     paths = {name: _paths(options, name) for name in stores}
@@ -171,11 +166,6 @@ def _mounted(shared: _Shared, apps: Mapping[str, StarletteWithLifespan]) -> list
         for name, app in apps.items()
         for path in _paths(options, name)
     ]
-
-
-def _behind(stores: Stores) -> int:
-    progress = stores.progress
-    return progress.total - progress.done if progress is not None else 0
 
 
 def _paths(options: HttpOptions, name: str) -> tuple[str, ...]:
@@ -237,7 +227,6 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
         start,
         auth=shared.auth,
         outer=[CallCounter(shared.metrics, name)],
-        stores=shared.kept[name],
     )
     app: StarletteWithLifespan = server.http_app(
         path=options.path,

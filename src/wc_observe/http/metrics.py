@@ -52,12 +52,11 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
 
 
 class LiveFigures(NamedTuple):
-    """Values read at each scrape: open sessions of each store, requests of each kind,
-    and how far each store's cache is behind."""
+    """Values read at each scrape: open sessions of each store, requests of each
+    kind."""
 
     sessions: Callable[[], Mapping[str, int]]
     under_way: Callable[[], Mapping[str, int]]
-    behind: Callable[[], Mapping[str, int]]
 
 
 class Metrics:
@@ -103,11 +102,6 @@ class Metrics:
             "wc_http_under_way",
             "Requests being answered, and streams that wait for changes",
             ("kind", self._now.under_way()),
-        )
-        yield _gauge(
-            "wc_index_behind",
-            "Threads, or entries, not yet read into memory",
-            ("store", self._now.behind()),
         )
         threads = {name: _threads(start) for name, start in self._stores.items()}
         counted = {name: count for name, count in threads.items() if count is not None}

@@ -53,8 +53,7 @@ if TYPE_CHECKING:
         ReadResourceRequestParams,
     )
 
-    from wc_observe.callers.calls import Call, ServerContext
-    from wc_observe.stores.live.stores import Stores
+    from wc_observe.callers.calls import Call, Progress, ServerContext
 
 _REPORT_SECONDS = 0.1
 _MOST_PROBLEMS = 5
@@ -64,10 +63,9 @@ _MOST_ADDRESSES = 10
 class Boundary(Middleware):
     """Determines the caller of each request, and turns errors into answers."""
 
-    def __init__(self, start: ServerContext, stores: Stores) -> None:
+    def __init__(self, start: ServerContext) -> None:
         self._start = start
         self._roots = Roots()
-        self.stores = stores
 
     async def on_call_tool(
         self,
@@ -164,9 +162,9 @@ class Boundary(Middleware):
         """Returns the call for a request during which the client cannot be asked for
         its roots."""
         if self._start.store_name:
-            return remote_call(own, self._start, self.stores)
+            return remote_call(own, self._start)
         roots = await self._roots.fetch_or_recall(own)
-        return current_call(own, roots, self._start, self.stores)
+        return current_call(own, roots, self._start)
 
     @asynccontextmanager
     async def _reporting_progress(
@@ -177,28 +175,30 @@ class Boundary(Middleware):
         if own is None or own.request_context is None:
             yield
             return
-        reporting = asyncio.create_task(self._report_progress(own))
+        reporting = asyncio.create_task(_report_progress(own, CURRENT.get().progress))
         try:
             yield
         finally:
             reporting.cancel()
 
-    async def _report_progress(self, own: Context) -> None:
-        while True:
-            await asyncio.sleep(_REPORT_SECONDS)
-            progress = self.stores.progress
-            if progress is not None:
-                done, total, unit = progress
-                message = f"{done} of {total} {unit}"
-                await own.report_progress(done, total, message)
-
     async def _set_call(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
         if self._start.store_name:
-            CURRENT.set(remote_call(own, self._start, self.stores))
+            CURRENT.set(remote_call(own, self._start))
             return
         roots = await self._roots.fetch(own) if own is not None else []
-        CURRENT.set(current_call(own, roots, self._start, self.stores))
+        CURRENT.set(current_call(own, roots, self._start))
+
+
+async def _report_progress(own: Context, progress: Progress) -> None:
+    reported = 0
+    while True:
+        await asyncio.sleep(_REPORT_SECONDS)
+        done, total = progress.done, progress.total
+        if reported < done < total:
+            reported = done
+            message = f"{done} of {total} threads read"
+            await own.report_progress(done, total, message)
 
 
 def _roots_question() -> InputRequiredResult:

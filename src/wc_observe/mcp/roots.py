@@ -14,7 +14,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from wc_core.base.errors import WcError
 from wc_core.base.text import one_line
 from wc_core.ledger.git import discovery
-from wc_observe.callers.calls import Call
+from wc_observe.callers.calls import Call, Progress
 from wc_observe.callers.clients import agent_name
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from fastmcp.server.context import Context
 
     from wc_observe.callers.calls import ServerContext
-    from wc_observe.stores.live.stores import Stores
 
 # The key of the roots in requests of the stateless protocol.
 ROOTS = "roots"
@@ -105,7 +104,7 @@ def _existing_folders(answer: object) -> list[str]:
     return [path for path in paths if "\0" not in path and os.path.isdir(path)]
 
 
-def remote_call(context: Context | None, start: ServerContext, stores: Stores) -> Call:
+def remote_call(context: Context | None, start: ServerContext) -> Call:
     """Returns the call of a network client, to the store in its address."""
     token = get_access_token()
     call = Call(
@@ -113,7 +112,7 @@ def remote_call(context: Context | None, start: ServerContext, stores: Stores) -
         folder=start.folder,
         env=start.env,
         now_ms=start.now_ms,
-        stores=stores,
+        progress=Progress(),
         store_name=start.store_name,
         subject=one_line(token.subject or "", 100) if token else "",
         is_wide=start.all_stores and start.graph is not None,
@@ -125,10 +124,9 @@ def remote_call(context: Context | None, start: ServerContext, stores: Stores) -
         call._replace(
             folder=other.folder,
             env=other.env,
-            stores=kept,
             store_name=other.store_name,
         )
-        for other, kept in start.served(token)
+        for other in start.served(token)
     ]
     return call._replace(peers=tuple(peers))
 
@@ -137,7 +135,6 @@ def current_call(
     context: Context | None,
     roots: Iterable[str],
     start: ServerContext,
-    stores: Stores,
 ) -> Call:
     """Returns the call of a client on this machine.
 
@@ -153,7 +150,7 @@ def current_call(
         folder=folder or (folders[0] if folders else own),
         env=start.env,
         now_ms=start.now_ms,
-        stores=stores,
+        progress=Progress(),
         is_wide=start.all_stores,
         graph=start.graph,
     )

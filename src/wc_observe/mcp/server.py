@@ -14,9 +14,7 @@ from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
 from wc_observe.mcp.prompts import add_prompts
 from wc_observe.mcp.resources import RecentThreads, add_resources
-from wc_observe.mcp.stdio import Watching
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
-from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,28 +49,19 @@ def build_server(
     *,
     auth: AuthProvider | None = None,
     outer: Sequence[Middleware] = (),
-    stores: Stores | None = None,
 ) -> FastMCP:
     """Builds the server. It answers from the files as they are at that moment.
 
-    Over HTTP, ``auth`` authenticates callers, ``outer`` middleware sees each call and
-    its answer as the client does, and ``stores`` are the stores kept in memory.
+    Over HTTP, ``auth`` authenticates callers, and ``outer`` middleware sees each call
+    and its answer as the client does.
     """
     local = not start.store_name
-    boundary = Boundary(start, stores or Stores())
-    watching = Watching(boundary.stores)
     server: FastMCP = FastMCP(
         "watercooler",
         instructions=instructions.SHORT,
         version=__version__,
         auth=auth,
-        middleware=[
-            *outer,
-            boundary,
-            watching,
-            RecentThreads(),
-        ],
-        lifespan=watching.lifespan,
+        middleware=[*outer, Boundary(start), RecentThreads()],
         tools=all_tools(
             local=local,
             # Network callers have these tools only with a graph: it can restrict the

@@ -111,7 +111,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     request = ListRequest(criteria, limit, cursor, summaries=summaries)
     if file:
         about = Mentions(file).checked()  # raises before anything is read
-        engine = store.live.engine()
+        engine = store.engine()
         topics, searched = threads_about(engine, store.reader, about)
         criteria = criteria._replace(topics=topics)
         request = request._replace(criteria=criteria, searched=searched)
@@ -200,7 +200,7 @@ def list_updates(
     store = _current_store()
     now = CURRENT.get().now_ms()
     since, branch = _start_time(since, since_iso), code_branch.strip()
-    open_engine = store.live.engine
+    open_engine = store.engine
     news = updates.updates(
         store.overview, since, now, limit, branch=branch, open_engine=open_engine
     )
@@ -340,7 +340,7 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
     question = call.question
     question.search_query()  # raises before anything is read
     question = question._replace(counting=call.facets)
-    hits = search(store.live.engine(), store.overview, question, store.meaning)
+    hits = search(store.engine(), store.overview, question, store.meaning)
     hits = hits._replace(by_words=visible_reason(CURRENT.get(), hits.by_words))
     if call.form == "markdown":
         return markdown_result(search_answers.hits_markdown(store, question, hits))

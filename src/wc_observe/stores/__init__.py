@@ -1,5 +1,4 @@
-"""Stores as the server keeps them: in memory, watched for changes; and the queries to a
-graph database.
+"""Noticing changes in stores, and the queries to a graph database.
 
 May use `wc_core`. Must not know who calls.
 """

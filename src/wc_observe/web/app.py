@@ -94,7 +94,6 @@ def build_site(
             *([Route(base + "/inbox", pages.inbox)] if is_wide else ()),
             Route(f"{FILES}{{version}}/{{name}}", _asset_endpoint(assets)),
         ],
-        lifespan=opener.lifespan,
     )
     app.router.redirect_slashes = False
     # Only below the secret: the error page has a link back, which contains the secret.

@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 import json
 import os
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -19,17 +18,15 @@ from wc_core.base.text import one_line
 from wc_core.ledger.git import carried as carriers
 from wc_core.ledger.git import contact, discovery
 from wc_core.ledger.git import repository as repositories
-from wc_observe.callers.calls import Call
+from wc_observe.callers.calls import Call, Progress
 from wc_observe.callers.open_store import caller_identity, open_store, store_label
 from wc_observe.callers.reach import reachable_stores
-from wc_observe.stores.live.stores import Stores
 from wc_observe.stores.watch.stores import StoreWatch
 from wc_observe.web.page import PageContext, StoreLink
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from starlette.applications import Starlette
     from starlette.requests import Request
 
     from wc_observe.callers.calls import ServerContext
@@ -52,29 +49,10 @@ class StoreOpener:
     the addresses of its pages; the first one's key is empty."""
 
     def __init__(self, start: ServerContext, links: Links) -> None:
-        stores = Stores()
-        self.call = Call("", start.folder, start.env, start.now_ms, stores)
+        self.call = Call("", start.folder, start.env, start.now_ms, Progress())
         self._links = links
         self.is_wide = start.all_stores
-        self.watch = StoreWatch(stores)
-
-    @asynccontextmanager
-    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """Watches the stores while the server runs."""
-        self.watch.open()
-        try:
-            async with anyio.create_task_group() as tasks:
-                # Read ahead, so that the first page need not wait for all of it.
-                tasks.start_soon(anyio.to_thread.run_sync, self._warm)
-                yield
-        finally:
-            self.watch.close()
-
-    def _warm(self) -> None:
-        try:
-            self.open().overview.rows()
-        except WcError:
-            return  # the page reports it
+        self.watch = StoreWatch()
 
     def call_to(self, key: str) -> Call:
         """Returns the call that reads the store with a key. Raises NotFoundError."""
@@ -90,10 +68,7 @@ class StoreOpener:
 
     def open(self, key: str = "") -> OpenStore:
         """Returns the current state of a store. Raises WcError if it cannot be read."""
-        call = self.call_to(key)
-        store = open_store(call)
-        self.watch.keep_all()
-        return store
+        return open_store(self.call_to(key))
 
     def is_new(self) -> bool:
         """Returns whether the folder in which the server was started has no store

@@ -82,7 +82,7 @@ def _criteria(store: OpenStore, query: Mapping[str, str]) -> tuple[Filter, Match
     about = Mentions(query.get("file", "")).checked()
     if not about.file:
         return criteria, Matches([], 0, {})
-    engine = store.live.engine()
+    engine = store.engine()
     topics, searched = threads_about(engine, store.reader, about)
     if criteria.topics is not None:
         topics &= criteria.topics

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests import standinclient
-from tests.core.strategies import viewer
+from tests.observe.stores import Session
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.board.cards import CardFilter
 from wc_cli.run.board.source import BoardSource
@@ -22,8 +22,6 @@ from wc_cli.run.context import Context
 from wc_core.attention.wake import waiters
 from wc_core.base.layout import Layout
 from wc_core.ledger.git.private import private_layout
-from wc_core.reading.views.rows import Filter
-from wc_observe.stores.live.stores import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -207,10 +205,9 @@ def test_the_server_shows_the_same(agents: Agents) -> None:
     client = agents.wait().sleeps()
     agents.pass_ball("login")
     client.ended()
-    live = Live(str(agents.store))
-    live.refresh()
-    (row,) = live.overview(viewer("Codex (pat)")).page(Filter(), 0).rows
-    assert row.to_json()["pass"] == agents.passed("login")
+    session = Session(agents.folder, agents.repo.machine.env)
+    (row,) = session.json("list_threads")["threads"]
+    assert row["pass"] == agents.passed("login")
     assert agents.passed("login")["agent"] == "Claude Code@fix (Pat)"
 
 

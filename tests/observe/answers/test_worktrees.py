@@ -17,8 +17,7 @@ from wc_core.base.times import rfc3339
 from wc_core.edits.notes import reading
 from wc_observe.answers import worktrees
 from wc_observe.answers.quoting import NOTICE
-from wc_observe.callers.calls import Call
-from wc_observe.stores.live.stores import Stores
+from wc_observe.callers.calls import Call, Progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,7 +143,7 @@ def test_one_loop_with_all_that_is_known(world: World) -> None:
         {"n": 1, "done_check": False, "commits": ["1a"]},
         {"n": 2, "done_check": None, "commits": []},
     ]
-    call = Call("x", str(world.top), world.env, lambda: NOW_MS, Stores())
+    call = Call("x", str(world.top), world.env, lambda: NOW_MS, Progress())
     assert worktrees.change_ids(call) == ["login"]
 
 

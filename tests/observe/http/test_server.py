@@ -376,7 +376,6 @@ def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
         assert f"wc_calls_total{labels} 1.0" in lines
     assert 'wc_threads{store="team"} 2.0' in lines
     assert 'wc_store_readable{store="team"} 1.0' in lines
-    assert 'wc_index_behind{store="team"} 0.0' in lines
     assert f'wc_info{{version="{__version__}"}} 1.0' in lines
     parts = [line.rpartition(" ") for line in lines if line[0] != "#"]
     assert 'outcome="NOT_FOUND",store="lab",what="resource"' in answer.text
@@ -387,7 +386,7 @@ def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
     assert counts['wc_http_responses_total{status="200"}'] > 5
     assert "process_resident_memory_bytes" in counts
     documented = re.findall(r"`(wc_\w+)\{", (ROOT / "docs/observe.md").read_text())
-    assert len(documented) == 9
+    assert len(documented) == 8
     for name in documented:
         assert any(one.startswith(name) for one in counts), name
     assert "no_such_thing" not in answer.text

@@ -9,8 +9,7 @@ import pytest
 from tests.observe.web.pages import SECRET, ask, elements, links, words
 from wc_core.ledger.git import discovery
 from wc_core.reading.views.drawing.badges import HUES, badge_of
-from wc_observe.callers.calls import ServerContext
-from wc_observe.main import _now_ms
+from wc_observe.callers.calls import ServerContext, system_ms
 from wc_observe.web.app import build_site
 from wc_observe.web.stores import key_of
 
@@ -28,7 +27,7 @@ class Two(NamedTuple):
         """A page below the secret."""
         env = {**self.machine.env, "WATERCOOLER_AGENT": "Pat"}
         folder = str(self.machine.root / "app")
-        start = ServerContext(folder, env, _now_ms, all_stores=all_stores)
+        start = ServerContext(folder, env, system_ms, all_stores=all_stores)
         site = build_site(start, SECRET)
         found = ask(site.app, f"/{SECRET}/{path}")
         assert found.status_code == status, found.text

@@ -7,26 +7,20 @@ import threading
 from typing import TYPE_CHECKING
 
 from wc_core.base.layout import Layout, topic_of
-from wc_observe.stores.live.filestamps import stamp_of
-from wc_observe.stores.watch.watcher import WATCHING, Watcher
+from wc_observe.stores.watch.filestamps import stamp_of
+from wc_observe.stores.watch.watcher import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from wc_observe.stores.live.filestamps import Stamp
-    from wc_observe.stores.live.stores import Stores
-
-# Stores that are watched only to keep their caches fresh.
-_MOST_KEPT = 4
+    from wc_observe.stores.watch.filestamps import Stamp
 
 
 class StoreWatch:
-    """Listeners by store. A store kept in memory learns of changes first."""
+    """Listeners by store."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._memory = stores
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._runs = 0
         self._stores: dict[str, _WatchedStore] = {}
 
     def listen(
@@ -39,114 +33,32 @@ class StoreWatch:
         ``callback`` must return immediately.
         """
         with self._lock:
-            store = self._at(root)
-            token = store.add(callback)
+            store = self._stores.get(root)
+            if store is None:
+                store = self._stores[root] = _WatchedStore(root)
+            token = object()
+            store.listeners[token] = callback
 
         def end() -> None:
             with self._lock:
                 store.listeners.pop(token, None)
-                self._drop(root, store)
+                if not store.listeners and self._stores.get(root) is store:
+                    del self._stores[root]
+                    store.watcher.stop(wait=False)
 
         return end
 
-    def keep_all(self) -> None:
-        """Watches the large stores in memory so that their caches stay fresh, at most
-        four."""
-        for root in self.unkept():
-            with self._lock:
-                if not self._runs:
-                    return  # the server has stopped in the meantime
-                self._at(root).kept = True
-                kept = [root for root, store in self._stores.items() if store.kept]
-                for oldest in kept[:-_MOST_KEPT]:
-                    self._release(oldest)
-
-    def unkept(self) -> list[str]:
-        """Returns the large stores in memory that are not watched for their caches."""
-        kept = {root for root, store in [*self._stores.items()] if store.kept}
-        return [root for root in self._memory.unwatched() if root not in kept]
-
-    def open(self) -> None:
-        """Counts another run of the server."""
-        with self._lock:
-            self._runs += 1
-
-    def close(self) -> None:
-        """Counts one run less. After the last one, nothing is watched for caches."""
-        with self._lock:
-            self._runs -= 1
-            for root in [] if self._runs else list(self._stores):
-                self._release(root)
-
-    def _at(self, root: str) -> _WatchedStore:
-        store = self._stores.get(root)
-        if store is None:
-            store = self._stores[root] = _WatchedStore(root, self._memory)
-        return store
-
-    def _release(self, root: str) -> None:
-        store = self._stores[root]
-        store.kept = False
-        self._drop(root, store)
-
-    def _drop(self, root: str, store: _WatchedStore) -> None:
-        unused = not store.listeners and not store.kept
-        if unused and self._stores.get(root) is store:
-            del self._stores[root]
-            store.end()
-
 
 class _WatchedStore:
-    def __init__(self, root: str, memory: Stores) -> None:
-        self.kept = False
+    def __init__(self, root: str) -> None:
         self.listeners: dict[object, Callable[[frozenset[str]], None]] = {}
-        self._root = root
-        self._memory = memory
-        self._lock = threading.Lock()
-        self._ended = False
-        self._stamps: ThreadStamps | None = None
-        layout = Layout(root)
-        folders = (layout.threads, layout.pages, f"{layout.local}/cursors")
-        self.watcher = Watcher(folders, self._report)
+        # The watcher's first report is to check everything.
+        self._stamps = ThreadStamps(root)
+        self.watcher = Watcher(self._stamps.folders, self._report)
         self.watcher.start()
 
-    def add(self, callback: Callable[[frozenset[str]], None]) -> object:
-        """Adds a listener for all changes from now on, and reports the threads that
-        came or went since the last call. Returns its key."""
-        with self._lock:
-            if self._stamps is None:
-                # The watcher's first report is to check everything.
-                self._stamps = ThreadStamps(self._root)
-            token = object()
-            self.listeners[token] = callback
-            live = self._memory.cached(self._root)
-            if live is None:
-                return token
-            topics = self._stamps.topics.symmetric_difference(live.reader.listed_topics)
-        if topics:
-            callback(topics)
-        return token
-
-    def end(self) -> None:
-        self.watcher.stop(wait=False)
-        with self._lock:
-            self._ended = True
-            live = self._memory.cached(self._root)
-            if live is not None:
-                live.reader.watched = False
-
     def _report(self, paths: frozenset[str] | None) -> None:
-        with self._lock:
-            if self._ended:
-                return
-            live = self._memory.cached(self._root)
-            if live is not None:
-                live.reader.note_changed(paths)
-                # While the watcher only polls, each call checks the files itself.
-                live.reader.watched = self.watcher.state == WATCHING
-            if self._stamps is None:
-                return
-            topics = self._stamps.changed_at(paths)
+        topics = self._stamps.changed_at(paths)
         if topics:
             for callback in list(self.listeners.values()):
                 callback(topics)

@@ -1,7 +1,6 @@
 """Reports changes in folders within 60 ms, without polling them.
 
-Nothing depends on it: every answer is computed from the files as they are. It notifies
-open pages, and saves unnecessary checks of files.
+No answer depends on it: it only notifies open pages.
 """
 
 from __future__ import annotations

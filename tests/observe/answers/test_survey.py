@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wc_core.ledger.threads.reader import StoreReader
 from wc_observe.answers.health import survey
-from wc_observe.stores.live.reader import LiveReader
 
 if TYPE_CHECKING:
     from tests.observe.stores import Store
-    from wc_observe.stores.live.filestamps import Stamp
 
 
 def test_logs_are_read_in_full_as_long_as_the_time_lasts(store: Store) -> None:
@@ -18,26 +17,16 @@ def test_logs_are_read_in_full_as_long_as_the_time_lasts(store: Store) -> None:
         store.thread(topic)
     with Path(store.layout.log("two")).open("ab") as log:
         log.write(b"not JSON\n")
-    reader = LiveReader(str(store.root))
-    known: dict[str, tuple[Stamp, str]] = {}
-    reader.refresh()
-    short = survey(reader, known, 0.0)
+    reader = StoreReader(str(store.root))
+    short = survey(reader, 0.0)
     assert (short.by_status, short.examined) == ({"OPEN": 3}, 0)
-    whole = survey(reader, known, 60.0)
+    whole = survey(reader, 60.0)
     assert (whole.total, whole.examined) == (3, 3)
     assert list(whole.damaged) == ["two"]
-    # What was read is remembered, and no longer than it is true.
-    assert survey(reader, known, 0.0) == whole
-    store.thread("two")
-    reader.refresh()
-    repaired = survey(reader, known, 0.0)
-    assert (repaired.damaged, repaired.examined) == ({}, 2)
 
 
 def test_a_thread_that_cannot_be_read_is_damaged_at_once(store: Store) -> None:
     Path(store.layout.log("one")).mkdir(parents=True)
-    reader = LiveReader(str(store.root))
-    reader.refresh()
-    found = survey(reader, {}, 0.0)
+    found = survey(StoreReader(str(store.root)), 0.0)
     assert (found.by_status, found.examined) == ({"?": 1}, 1)
     assert "not a regular file" in found.damaged["one"]
