@@ -280,9 +280,7 @@ def _writes(event: str, args: tuple[Any, ...]) -> bool:
         return bool(set(mode or "") & set("wax+")) or bool((flags or 0) & _WRITING)
     if event == "sqlite3.connect":
         # The one file that is opened as a database, for reading alone.
-        return not re.fullmatch(
-            r"file:.+/\.local/index/entries\.db\?mode=ro", str(args[0])
-        )
+        return not re.fullmatch(r"file:.+/\.local/cache\.db\?mode=ro", str(args[0]))
     if event == "os.kill":
         # Signal 0 is sent to nobody: it asks whether a process is there.
         return bool(args[1])

@@ -105,12 +105,12 @@ class LargeShop(Shop):
         self.writer("Pat").prepare_store()
         self.clock.now_ms = time.time_ns() // 1_000_000 - 3_600_000
 
-    def write(self, topic: str, action: str, who: str = "Pat", **fields: str) -> None:
+    def write(self, topic: str, action: str, who: str = "Pat", kind: str = "") -> None:
         is_new = not self.reader.has(topic)
         draft = Draft(topic, "new" if is_new else action, topic, new=is_new)
         self.clock.now_ms += 1000
         with contextlib.suppress(WcError):  # what is not there cannot be corrected
-            self.writer(who).write(draft._replace(**fields), self.clock.source())
+            self.writer(who).write(draft._replace(kind=kind), self.clock.source())
 
     def say(self, topic: str) -> None:
         self.write(topic, "say", "Codex")
