@@ -42,7 +42,7 @@ _LARGE = (
     "wc_core.reading.meaning",
 )
 # What `wc-observe` imports of others when it needs it.
-_LATE = ("fastmcp.server.http", "mcp.server.stdio", "watchfiles._rust_notify")
+_LATE = ("fastmcp.server.http", "mcp.server.stdio", "watchfiles")
 
 
 def serve(main: Callable[[], None], *others: int) -> None:

@@ -181,7 +181,7 @@ FORBIDDEN = {
     "wc_core/reading/views/listing.py": "import _sqlite3",
     "wc_core/reading/views/search/indexed.py": "from wc_core.base.lean import sqlite3",
     "wc_observe/callers/open_store.py": "import sqlite3",
-    "wc_observe/stores/watch/stores.py": "import wc_core.base.lean.sqlite3",
+    "wc_observe/stores/watch.py": "import wc_core.base.lean.sqlite3",
     "wc_core/reading/views/rows.py": "import wc_cli",
     "wc_observe/mcp/tools.py": "from wc_cli import __doc__ as words",
     "wc_observe/web/app.py": "import webbrowser",

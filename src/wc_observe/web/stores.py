@@ -21,7 +21,7 @@ from wc_core.ledger.git import repository as repositories
 from wc_observe.callers.calls import Call, Progress
 from wc_observe.callers.open_store import caller_identity, open_store, store_label
 from wc_observe.callers.reach import reachable_stores
-from wc_observe.stores.watch.stores import StoreWatch
+from wc_observe.stores.watch import StoreWatch
 from wc_observe.web.page import PageContext, StoreLink
 
 if TYPE_CHECKING:

@@ -22,11 +22,8 @@ from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.instructions import guide
 from wc_observe.mcp.resources import MAX_LISTED, thread_address
 from wc_observe.mcp.server import build_server
-from wc_observe.stores.watch.stores import ThreadStamps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mcp_types import Resource
 
 FIXED = {
@@ -144,41 +141,6 @@ def test_every_topic_has_one_address_that_names_it(name: str) -> None:
     assert unquote(uri.removeprefix("watercooler://threads/")) == topic
 
 
-def _nothing(_: Store) -> None:
-    pass
-
-
-def _append(store: Store) -> None:
-    store.append("plan", store.entry("plan"))
-
-
-def _replace(store: Store) -> None:
-    log = Path(store.layout.log("plan"))
-    data = log.read_bytes()
-    log.unlink()
-    Path(store.layout.log("other")).touch()  # takes the inode, where that is reused
-    log.write_bytes(data)
-
-
-def _beside(store: Store) -> None:
-    Path(store.layout.meta("plan")).write_text("{}")
-    Path(store.layout.page("plan")).write_text("#")
-    Path(store.layout.folder("empty")).mkdir()
-    Path(store.layout.pages, "README").touch()
-
-
-def _new(store: Store) -> None:
-    store.thread("new")
-
-
-def _remove(store: Store) -> None:
-    Path(store.layout.log("plan")).unlink()
-
-
-def _page(store: Store) -> None:
-    Path(store.layout.page("old")).write_text("more")
-
-
 @pytest.mark.parametrize(
     ("entry", "title"),
     [("0", "Entry 1"), ("-1", "Entry 3"), ("-3", "Entry 1"), ("-2", "Entry 2")],
@@ -215,42 +177,3 @@ def test_the_guide_ends_with_the_guidance_of_the_repository(
     assert "(guidance.md)" in text
     Path(store.layout.guidance).write_text("x" * 10_000)
     assert len(session.read("instructions")) < len(plain) + MAX_GENERAL + 400
-
-
-def _link(store: Store) -> None:
-    Path(store.layout.log("plan")).unlink()
-    Path(store.layout.log("plan")).symlink_to(store.layout.page("old"))
-
-
-@pytest.mark.parametrize(
-    ("act", "topics"),
-    [
-        (_nothing, set()),
-        (_append, {"plan"}),
-        (_replace, {"plan"}),
-        (_beside, set()),
-        (_new, {"new"}),
-        (_remove, {"plan"}),
-        (_page, {"old"}),
-        (_link, {"plan"}),
-    ],
-)
-@pytest.mark.parametrize("told", [True, False], ids=["told where", "not told where"])
-def test_a_look_finds_what_moved_and_only_once(
-    store: Store,
-    act: Callable[[Store], None],
-    topics: set[str],
-    *,
-    told: bool,
-) -> None:
-    store.thread("plan")
-    Path(store.layout.folder("other")).mkdir()
-    Path(store.layout.page("old")).write_text("Status: OPEN\n")
-    looks = ThreadStamps(str(store.root))
-    act(store)
-    every = frozenset(map(str, store.root.rglob("*")))
-    gone = frozenset({store.layout.log("plan"), "/elsewhere"})
-    paths = (every | gone) - set(looks.folders) if told else None
-    assert looks.changed_at(paths) == topics
-    assert looks.changed_at(paths) == looks.changed_at(None) == frozenset()
-    assert looks.changed_at(frozenset(looks.folders)) == frozenset()

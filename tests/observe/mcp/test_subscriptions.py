@@ -14,7 +14,6 @@ from tests.observe.stores import MODES, NOW_MS, Mode, Store
 from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:resources/.* is removed as of")
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # Seconds between looks at what is not watched: ages, loops, other folders.
 REFRESH_EVERY = 5.0
-# Milliseconds; `wc_observe.stores.watch.notifier` describes their cost.
+# Milliseconds: how long changes are collected, and between two looks at them.
 _DEBOUNCE, _STEP = 200, 20
 _FILES = 2
 _HOLDERS = 4
