@@ -35,8 +35,8 @@ from tests.observe.serving import serving, standing_in
 from tests.observe.stores import Session, Store, fingerprint
 from wc_cli.ledger.index import cachefile
 from wc_core.ledger.configuration.preferences import NO_PREFERENCES
+from wc_core.ledger.index.cache import Cache
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index.cache import Cache
 from wc_core.reading.meaning import models
 from wc_core.reading.meaning.vectorfile import HEADER_BYTES
 

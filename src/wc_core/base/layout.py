@@ -196,7 +196,7 @@ class Layout(_Root):
     graphs = StorePath(".local/graph")
     # The lock of the process that computes a graph in the background.
     graph_lock = StorePath(".local/locks/graph")
-    # What lists and searches read instead of all logs: `wc_core.lookup.index.cache`.
+    # What lists and searches read instead of all logs: `wc_core.ledger.index.cache`.
     cache = StorePath(".local/cache.db")
     # The folder of empty files that name settled threads which the cache does not have
     # as they are.

@@ -20,8 +20,8 @@ from wc_cli.bridges.enrich.enriching import Enrichment
 from wc_cli.ledger.store import locks
 from wc_core.base.errors import ConflictError, LockTimeoutError
 from wc_core.base.modelserver.endpoint import EndpointError, Patience
+from wc_core.ledger.index import keys
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index import keys
 from wc_core.reading.meaning import coverage, vectorfile
 from wc_core.reading.meaning.embedding import OwnModel
 from wc_core.reading.meaning.models import LOCAL, Model

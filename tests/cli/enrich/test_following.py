@@ -14,7 +14,7 @@ from tests.cli.index.test_keeping import BACKGROUND, eventually
 from tests.core.strategies import entry, write_thread
 from wc_cli.ledger import spawn
 from wc_core.base.layout import Layout
-from wc_core.lookup.index.keys import TICK_SECONDS
+from wc_core.ledger.index.keys import TICK_SECONDS
 from wc_core.reading.meaning import vectorfile
 from wc_core.reading.meaning.vectorfile import UnusableVectorsError
 

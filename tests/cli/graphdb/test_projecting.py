@@ -17,9 +17,9 @@ from wc_cli.bridges.graphdb.projecting import Projection, Source
 from wc_cli.bridges.graphdb.vectors import KeptVectors, vector_property
 from wc_core.base.errors import OfflineError
 from wc_core.base.ulid import encode
+from wc_core.ledger.index import keys
 from wc_core.ledger.summaries.kept import KeptSummary, text_hash
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index import keys
 from wc_core.reading.graphdb import address
 from wc_core.reading.graphdb.identity import repository_of
 

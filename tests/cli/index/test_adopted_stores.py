@@ -15,7 +15,7 @@ from tests.core.strategies import entry, write_thread
 from tests.observe.serving import Served, serving
 from tests.observe.stores import only_text
 from wc_core.base.layout import Layout
-from wc_core.lookup.index.cache import Cache, UnusableCacheError
+from wc_core.ledger.index.cache import Cache, UnusableCacheError
 
 if TYPE_CHECKING:
     from pathlib import Path

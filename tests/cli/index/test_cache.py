@@ -35,11 +35,11 @@ from tests.core.strategies import entry, relaxed, viewer, write_thread
 from tests.oldertool import OlderTool
 from wc_cli.ledger.index import cachefile
 from wc_core.base.errors import WcError
+from wc_core.ledger.index import freshness
+from wc_core.ledger.index.cache import Cache, UnusableCacheError
 from wc_core.ledger.planning.kinds import BLOCKED_BY
 from wc_core.ledger.threads.model import CLOSED, OPEN, Link
 from wc_core.ledger.threads.proposals import Draft
-from wc_core.lookup.index import freshness
-from wc_core.lookup.index.cache import Cache, UnusableCacheError
 from wc_core.reading.views.listing import Listing
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.remarks import decisions_since

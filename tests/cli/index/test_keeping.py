@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from tests.core.strategies import entry, write_thread
 from wc_cli.ledger.index import cachefile
 from wc_core.base.layout import Layout
-from wc_core.lookup.index import keys
-from wc_core.lookup.index.cache import Cache, UnusableCacheError
+from wc_core.ledger.index import keys
+from wc_core.ledger.index.cache import Cache, UnusableCacheError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,8 @@ import pytest
 
 from tests.cli.index.histories import Store, a_log
 from tests.cli.index.test_cache import answers, assert_the_same
-from wc_core.lookup.index.cache import Cache, UnusableCacheError
-from wc_core.lookup.index.freshness import freshness
+from wc_core.ledger.index.cache import Cache, UnusableCacheError
+from wc_core.ledger.index.freshness import freshness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

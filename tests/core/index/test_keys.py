@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from wc_core.base.layout import Layout
+from wc_core.ledger.index.keys import NONE, ThreadFiles, word_keys, words_part
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index.keys import NONE, ThreadFiles, word_keys, words_part
 
 LOG, META, ANNOTATIONS = "entries.jsonl", "meta.json", "annotations.jsonl"
 

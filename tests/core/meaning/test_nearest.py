@@ -15,8 +15,8 @@ from tests.cli.enrich.modelserver import ModelServer, Planned
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, write_thread
 from wc_cli.bridges.enrich.enriching import Enrichment
+from wc_core.ledger.index.keys import TICK_SECONDS, thread_keys
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index.keys import TICK_SECONDS, thread_keys
 from wc_core.reading.meaning import servermodel
 from wc_core.reading.meaning.asking import Meaning
 from wc_core.reading.meaning.embedding import OwnModel

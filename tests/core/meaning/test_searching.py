@@ -12,8 +12,8 @@ import pytest
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, viewer, write_thread
 from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.index.keys import TICK_SECONDS
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index.keys import TICK_SECONDS
 from wc_core.lookup.search.nearness import Nearness
 from wc_core.reading.meaning.asking import Meaning
 from wc_core.reading.views.overview import Overview

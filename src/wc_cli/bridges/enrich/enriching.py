@@ -10,7 +10,7 @@ from wc_cli.ledger.store import locks
 from wc_core.base.errors import WcError
 from wc_core.base.modelserver.endpoint import USUAL, EndpointError
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.index import keys
+from wc_core.ledger.index import keys
 from wc_core.reading.meaning.embedding import embedder
 from wc_core.reading.meaning.vectorfile import (
     HASH_BYTES,

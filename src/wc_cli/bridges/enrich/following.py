@@ -20,8 +20,8 @@ from wc_core.base.lean import contextlib
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
+from wc_core.ledger.index import keys
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index import keys
 from wc_core.reading.meaning import models
 
 TYPE_CHECKING = False

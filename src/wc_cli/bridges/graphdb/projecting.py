@@ -17,8 +17,8 @@ from wc_cli.bridges.graphdb.writing import BATCH, IDLE_PEOPLE, GraphWriter, Pend
 from wc_core.base.errors import ConflictError, NotFoundError, WcError
 from wc_core.base.names import near_names
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index import keys
 from wc_core.ledger.summaries.kept import read_kept
-from wc_core.lookup.index import keys
 from wc_core.reading.graphdb import schema
 from wc_core.reading.graphdb.nodes import thread_node
 

@@ -26,14 +26,14 @@ from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import discovery
 from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.index.cache import UnusableCacheError
+from wc_core.ledger.index.freshness import freshness
 from wc_core.ledger.planning import unlanded
 from wc_core.ledger.planning.landing import LandingBranches, counted_review
 from wc_core.ledger.planning.nextmoves import APPROVE, LAND, NextMove
 from wc_core.ledger.provenance import HERE, Provenance
 from wc_core.ledger.threads import counterparts, settings
 from wc_core.ledger.threads.model import APPROVED, CLOSED
-from wc_core.lookup.index.cache import UnusableCacheError
-from wc_core.lookup.index.freshness import freshness
 from wc_core.people.identity import resolve
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""Writes the cache of a store: `wc_core.lookup.index.cache` has its format.
+"""Writes the cache of a store: `wc_core.ledger.index.cache` has its format.
 
 The process that settles writes it after the logs, and makes it if it is missing. What
 cannot be written here is read from the logs.
@@ -17,12 +17,12 @@ from wc_core.base.errors import StorageError, WcError
 from wc_core.base.layout import file_name
 from wc_core.base.lean import contextlib, sqlite3
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index import cache as format_
+from wc_core.ledger.index import keys
+from wc_core.ledger.index.cache import COLUMNS, NOWHERE, Cache, UnusableCacheError
+from wc_core.ledger.index.fields import ThreadFields, can_have, fields_of
+from wc_core.ledger.index.freshness import freshness, store_stamp, topics_in
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.index import cache as format_
-from wc_core.lookup.index import keys
-from wc_core.lookup.index.cache import COLUMNS, NOWHERE, Cache, UnusableCacheError
-from wc_core.lookup.index.fields import ThreadFields, can_have, fields_of
-from wc_core.lookup.index.freshness import freshness, store_stamp, topics_in
 from wc_core.lookup.search.mentions import recorded
 from wc_core.lookup.search.threadwords import thread_words
 from wc_core.lookup.search.words import plain_words

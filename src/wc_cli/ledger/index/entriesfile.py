@@ -11,11 +11,11 @@ from wc_core.base import ulid
 from wc_core.base.errors import StorageError, WcError
 from wc_core.base.lean import contextlib, sqlite3
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index import keys
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.folding import in_effect_order
 from wc_core.ledger.threads.model import Entry
 from wc_core.lookup.index import entries as entryfile
-from wc_core.lookup.index import keys
 from wc_core.lookup.index.entries import UnusableIndexError
 from wc_core.lookup.index.expressions import CommonWords, indexed_words
 from wc_core.lookup.search.mentions import recorded

@@ -8,7 +8,7 @@ from wc_cli.ledger.store import durable
 from wc_core.base.errors import WcError
 from wc_core.base.layout import file_name
 from wc_core.base.lean import contextlib
-from wc_core.lookup.index import keys
+from wc_core.ledger.index import keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from wc_core.base import ulid
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index.cache import NOWHERE
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.folding import in_effect_order
 from wc_core.ledger.threads.model import Entry
-from wc_core.lookup.index.cache import NOWHERE
 from wc_core.reading.views.entries import numbered
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ import time
 from wc_cli.ledger.index import cachefile
 from wc_core.base.errors import WcError
 from wc_core.base.lean import contextlib
-from wc_core.lookup.index import keys
+from wc_core.ledger.index import keys
 
 _NICENESS = 10
 

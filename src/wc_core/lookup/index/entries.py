@@ -22,8 +22,8 @@ from itertools import repeat
 from wc_core.base.files import read_from
 from wc_core.base.lean import json, sqlite3
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index.keys import NONE, words_part
 from wc_core.lookup.index.expressions import CommonWords, Expressions
-from wc_core.lookup.index.keys import NONE, words_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from binascii import crc32
 
 from wc_core.base.files import read_plain
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.index import keys
+from wc_core.ledger.index import keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

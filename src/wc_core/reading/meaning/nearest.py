@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_core.base.errors import WcError
-from wc_core.lookup.index import keys
+from wc_core.ledger.index import keys
 from wc_core.lookup.search.nearness import Nearness
 from wc_core.reading.meaning import coverage
 from wc_core.reading.meaning.embedding import query_embedder

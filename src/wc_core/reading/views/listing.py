@@ -10,6 +10,9 @@ from wc_core.base.lean import json
 from wc_core.base.names import FREE
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index.cache import UnusableCacheError
+from wc_core.ledger.index.fields import COLUMNS, ThreadFields, least_new
+from wc_core.ledger.index.freshness import Freshness, freshness
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.planning.nextmoves import askers, moves_for
 from wc_core.ledger.threads import aliases
@@ -23,9 +26,6 @@ from wc_core.ledger.threads.model import (
     Review,
     State,
 )
-from wc_core.lookup.index.cache import UnusableCacheError
-from wc_core.lookup.index.fields import COLUMNS, ThreadFields, least_new
-from wc_core.lookup.index.freshness import Freshness, freshness
 from wc_core.reading.views.rows import ThreadRow, listed_row, recency
 
 TYPE_CHECKING = False

@@ -9,6 +9,7 @@ from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.index.keys import word_keys
 from wc_core.ledger.planning import unlanded
 from wc_core.ledger.planning.landing import (
     NEWER,
@@ -20,7 +21,6 @@ from wc_core.ledger.provenance import Provenance
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.ledger.threads.ways import way
-from wc_core.lookup.index.keys import word_keys
 from wc_core.reading.views import rows as row_views
 from wc_core.reading.views.listing import EVERYTHING, Listing, Selection
 from wc_core.reading.views.rows import Filter, RowPage, recency

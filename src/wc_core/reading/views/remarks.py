@@ -10,11 +10,11 @@ from wc_core.base.errors import WcError
 from wc_core.base.times import rfc3339
 from wc_core.base.ulid import RANDOM_BITS, encode, prefix, timestamp_ms
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index.cache import UnusableCacheError
+from wc_core.ledger.index.freshness import freshness
 from wc_core.ledger.threads.model import CLOSED, DECISION
 from wc_core.ledger.threads.revisions import revisions
 from wc_core.ledger.threads.ways import way
-from wc_core.lookup.index.cache import UnusableCacheError
-from wc_core.lookup.index.freshness import freshness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from wc_core.base.files import names_in
 from wc_core.base.layout import topic_of
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository
-from wc_core.lookup.index.cache import Cache, UnusableCacheError
-from wc_core.lookup.index.keys import NONE, thread_keys
+from wc_core.ledger.index.cache import Cache, UnusableCacheError
+from wc_core.ledger.index.keys import NONE, thread_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
