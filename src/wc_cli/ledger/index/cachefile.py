@@ -12,6 +12,7 @@ from binascii import crc32
 
 from wc_cli.ledger.index.pieces import Piece, added_piece, whole_piece
 from wc_cli.ledger.store import durable, locks
+from wc_core.attention.status.places import places_of
 from wc_core.base import ulid
 from wc_core.base.errors import StorageError, WcError
 from wc_core.base.layout import file_name
@@ -22,6 +23,7 @@ from wc_core.ledger.index import keys
 from wc_core.ledger.index.cache import COLUMNS, NOWHERE, Cache, UnusableCacheError
 from wc_core.ledger.index.fields import ThreadFields, can_have, fields_of
 from wc_core.ledger.index.freshness import freshness, store_stamp, topics_in
+from wc_core.ledger.threads.model import CLOSED
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.search.mentions import recorded
 from wc_core.lookup.search.threadwords import thread_words
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.layout import Layout
-    from wc_core.ledger.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry, State
     from wc_core.lookup.search.threadwords import ThreadWords
 
     # Returns nanoseconds since 1970.
@@ -50,7 +52,10 @@ _MOST_DEAD = 10_000
 _SECOND_BITS = 10
 # Reading this many threads takes milliseconds.
 _FEW_THREADS = 100
-_THREAD_COLUMNS = (*ThreadFields._fields, "number", "key", "size", "check_sum")
+_THREAD_COLUMNS = (
+    *ThreadFields._fields,
+    *("number", "key", "changed_ns", "size", "check_sum"),
+)
 _ADD_THREAD = (
     f"INSERT OR REPLACE INTO threads({', '.join(_THREAD_COLUMNS)}) "
     f"VALUES ({', '.join('?' * len(_THREAD_COLUMNS))})"
@@ -282,7 +287,8 @@ class _Writer:
         number = self._next_thread() if cached is None else cached.number
         is_plain = piece.end != NOWHERE
         check = crc32(data[: piece.end]) if is_plain else 0
-        thread = (*fields_of(snapshot), number, key, piece.end, check)
+        changed_ns = keys.log_changed_ns(key)
+        thread = (*fields_of(snapshot), number, key, changed_ns, piece.end, check)
         own_words = thread_words(snapshot)
         rows, words = [], []
         for entry, start in zip(piece.entries, piece.starts, strict=True):
@@ -297,8 +303,22 @@ class _Writer:
             texts = _words(entry, own_words)
             words.append((entry_number, *texts))
         self._db.execute(_ADD_THREAD, thread)
+        self._write_others(number, snapshot.state)
         self._db.executemany(_ADD_ENTRY, rows)
         return words
+
+    def _write_others(self, number: int, state: State) -> None:
+        """Write where a thread is, and what it is linked to."""
+        self._delete_others(number)
+        places = places_of(state) if state.status != CLOSED else ()
+        links = dict.fromkeys(link.topic for link in state.links)
+        for table, values in (("places", places), ("links", links)):
+            rows = ((value, number) for value in values)
+            self._db.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+
+    def _delete_others(self, number: int) -> None:
+        for table in ("places", "links"):
+            self._db.execute(f"DELETE FROM {table} WHERE thread = ?", (number,))
 
     def _added(
         self, topic: str, cached: _CachedThread | None, key: str, data: bytes
@@ -324,6 +344,7 @@ class _Writer:
         """Drop a thread. Its words stay, under numbers that no entry has."""
         cached = self._cached(topic)
         if cached is not None:
+            self._delete_others(cached.number)
             number = (cached.number,)
             self._db.execute(
                 "INSERT INTO dropped SELECT number FROM entries WHERE thread = ?",

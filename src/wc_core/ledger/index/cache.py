@@ -6,8 +6,9 @@ from its words, and where its line begins in the log (`NOWHERE`: it cannot be sh
 one line); ``words`` is the full-text index, whose rows have the numbers of the entries.
 These are in the order of time: the second of an entry's id, then a count. ``dropped``
 has the numbers of entries that are gone while their words are still in ``words``.
-``direct`` has the threads that the cache cannot answer for: their files are read.
-``facts`` has one row about the whole file.
+``places`` has where the open threads are (`wc_core.attention.status.places`), ``links``
+the topics that threads are linked to. ``direct`` has the threads that the cache cannot
+answer for: their files are read. ``facts`` has one row about the whole file.
 
 A file of another `VERSION` is not used, nor one that is damaged, or a copy of another.
 """
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
     from wc_core.base.lean import sqlite3
 
-VERSION = 1
+VERSION = 2
 NOWHERE = -1
 # Columns of `words`. The tokenizer "ascii" splits the output of `words.fold_text` into
 # exactly its words: ASCII letters, digits and everything beyond ASCII. Only positions
@@ -38,12 +39,15 @@ CREATE TABLE threads(
   number INTEGER PRIMARY KEY, topic TEXT UNIQUE, key TEXT,
   last_id TEXT, status TEXT, ball TEXT, title TEXT, updated_at TEXT,
   updated_by TEXT, branch TEXT, entry_count INTEGER, new TEXT, more TEXT,
-  planned INTEGER, asked INTEGER, size INTEGER, check_sum INTEGER
+  planned INTEGER, asked INTEGER, since TEXT, changed_ns INTEGER,
+  size INTEGER, check_sum INTEGER
 );
 CREATE INDEX latest ON threads(last_id, topic);
 CREATE INDEX open_threads ON threads(last_id, topic) WHERE status != 'CLOSED';
 CREATE INDEX statuses ON threads(status, last_id, topic);
 CREATE INDEX balls ON threads(ball);
+CREATE INDEX changed ON threads(changed_ns) WHERE status != 'CLOSED';
+CREATE INDEX held ON threads(since, topic) WHERE status != 'CLOSED';
 CREATE INDEX plans ON threads(number) WHERE planned;
 CREATE INDEX questions ON threads(number) WHERE asked;
 CREATE TABLE entries(
@@ -57,6 +61,14 @@ CREATE INDEX branches ON entries(branch) WHERE branch != '';
 CREATE VIRTUAL TABLE words USING fts5(
   {", ".join(COLUMNS)}, content='', columnsize=0, tokenize='ascii'
 );
+CREATE TABLE places(
+  place TEXT, thread INTEGER, PRIMARY KEY (place, thread)
+) WITHOUT ROWID;
+CREATE INDEX placed ON places(thread);
+CREATE TABLE links(
+  target TEXT, thread INTEGER, PRIMARY KEY (target, thread)
+) WITHOUT ROWID;
+CREATE INDEX linked ON links(thread);
 CREATE TABLE dropped(number INTEGER PRIMARY KEY);
 CREATE TABLE direct(topic TEXT PRIMARY KEY);
 CREATE TABLE facts(inode INTEGER, stamp TEXT);

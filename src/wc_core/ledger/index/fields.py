@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from wc_core.base import ulid
+from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.gates import Gate
 from wc_core.ledger.threads.jsontext import dumps
-from wc_core.ledger.threads.landings import NO_LANDING
-from wc_core.ledger.threads.model import NO_REVIEW
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
+from wc_core.ledger.threads.model import (
+    NO_REVIEW,
+    Item,
+    Link,
+    OpenQuestion,
+    Review,
+    State,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from wc_core.ledger.threads.snapshot import Snapshot
 
+# The time of a ball whose log has no usable id.
+UNKNOWN_ID = "0" * ulid.LENGTH
 _COUNT_END = ":"
 _BETWEEN = "\x1f"
 
@@ -25,6 +36,7 @@ class ThreadFields(NamedTuple):
     number of entries that are new for them. ``more`` is a JSON object with the fields
     that only few threads have; empty for most. ``planned`` says whether it has links to
     other threads or gates, ``asked`` whether it has questions without an answer.
+    ``since`` is the ULID of the entry that gave the ball to its holder.
     """
 
     topic: str
@@ -40,6 +52,7 @@ class ThreadFields(NamedTuple):
     more: str
     planned: bool
     asked: bool
+    since: str
 
 
 COLUMNS = ", ".join(ThreadFields._fields)
@@ -66,6 +79,38 @@ def fields_of(snapshot: Snapshot) -> ThreadFields:
         dumps(more) if more else "",
         bool(state.links or state.gates),
         bool(state.questions),
+        since_of(state),
+    )
+
+
+def since_of(state: State) -> str:
+    """Returns the ULID of the entry that gave the ball to its holder. Without one, that
+    of the last entry; else zeros, which sort as the longest waiting."""
+    return ulid.prefix(state.since) or ulid.prefix(state.last_id) or UNKNOWN_ID
+
+
+def state_of(fields: ThreadFields) -> State:
+    """Returns the part of a thread's state that its fields have."""
+    more: dict[str, Any] = json.loads(fields.more) if fields.more else {}
+    return State(
+        fields.topic,
+        fields.title,
+        fields.status,
+        fields.ball,
+        fields.since,
+        fields.entry_count,
+        fields.last_id,
+        updated_at=fields.updated_at,
+        updated_by=fields.updated_by,
+        branch=fields.branch,
+        names=tuple(more.get("names", ())),
+        tags=tuple(more.get("tags", ())),
+        links=tuple(Link(*item) for item in more.get("links", ())),
+        questions=tuple(OpenQuestion(*item) for item in more.get("questions", ())),
+        items=tuple(Item(*item) for item in more.get("items", ())),
+        gates=tuple(Gate(*item) for item in more.get("gates", ())),
+        review=Review(*more["review"]) if "review" in more else NO_REVIEW,
+        landing=Landing(*more["landing"]) if "landing" in more else NO_LANDING,
     )
 
 
@@ -87,12 +132,10 @@ def _more(snapshot: Snapshot) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def least_new(column: str, is_me: Callable[[str], bool]) -> int | None:
-    """Returns, from ``new``, the least number of entries that are new for a name that
-    ``is_me``; ``None`` if there is none."""
+def new_counts(column: str) -> dict[str, int]:
+    """Returns, from ``new``, the number of entries that are new for each name."""
     parts = (part.partition(_COUNT_END) for part in column.split(_BETWEEN))
-    counts = (int(number) for number, _, name in parts if number and is_me(name))
-    return min(counts, default=None)
+    return {name: int(number) for number, _, name in parts if number}
 
 
 def can_have(snapshot: Snapshot) -> bool:

@@ -13,17 +13,20 @@ read; where there are few threads, they are compared each time.
 from __future__ import annotations
 
 import os
+from itertools import repeat
 
 from wc_core.base.files import names_in
 from wc_core.base.layout import topic_of
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository
 from wc_core.ledger.index.cache import Cache, UnusableCacheError
+from wc_core.ledger.index.fields import COLUMNS, ThreadFields
 from wc_core.ledger.index.keys import NONE, thread_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.reader import StoreReader
@@ -46,6 +49,18 @@ class Freshness(NamedTuple):
     def outdated(self) -> frozenset[str]:
         """The threads whose rows in the cache do not count."""
         return self.gone.union(self.direct)
+
+    def fields(self, conditions: str, *values: Any) -> list[ThreadFields]:
+        """Returns the threads in the cache that count, and for which ``conditions``
+        hold: what follows ``SELECT … FROM threads``. Raises UnusableCacheError."""
+        if self.cache is None:
+            return []
+        question = f"SELECT {COLUMNS} FROM threads {conditions}"
+        rows = self.cache.ask(question, *values)
+        if outdated := self.outdated:
+            rows = [row for row in rows if row[0] not in outdated]
+        # `_make` takes three times as long.
+        return [*map(tuple.__new__, repeat(ThreadFields), rows)]
 
 
 def freshness(reader: StoreReader) -> Freshness:

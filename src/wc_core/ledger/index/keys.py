@@ -208,6 +208,12 @@ def log_size(key: str) -> int:
     return int(key.split(".", 2)[1])
 
 
+def log_changed_ns(key: str) -> int:
+    """Returns when the log that a key was made for was last written to, in nanoseconds
+    since 1970 by the file system's clock."""
+    return int(log_part(key).rpartition(".")[2])
+
+
 def is_settled(key: str, now_ns: int) -> bool:
     """Returns whether the key will show every later change of the files: the last
     change was not in the current tick of the clock."""

@@ -3,29 +3,17 @@ files."""
 
 from __future__ import annotations
 
-from wc_core.base.errors import WcError
-from wc_core.base.files import names_in
-from wc_core.base.layout import topics_of
+from wc_core.attention.status.newcounts import NewCounts
 from wc_core.base.lean import json
 from wc_core.base.names import FREE
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.index.cache import UnusableCacheError
-from wc_core.ledger.index.fields import COLUMNS, ThreadFields, least_new
+from wc_core.ledger.index.fields import state_of
 from wc_core.ledger.index.freshness import Freshness, freshness
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.planning.nextmoves import askers, moves_for
 from wc_core.ledger.threads import aliases
-from wc_core.ledger.threads.gates import Gate
-from wc_core.ledger.threads.landings import NO_LANDING, Landing
-from wc_core.ledger.threads.model import (
-    NO_REVIEW,
-    Item,
-    Link,
-    OpenQuestion,
-    Review,
-    State,
-)
 from wc_core.reading.views.rows import ThreadRow, listed_row, recency
 
 TYPE_CHECKING = False
@@ -33,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from typing import Any, TypeVar
 
+    from wc_core.ledger.index.fields import ThreadFields
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.people.identity.viewer import Viewer
 
@@ -165,12 +154,9 @@ class Listing:
 
     def _selected(self, selection: Selection, order: str = "") -> list[ThreadRow]:
         """The threads in the cache that count."""
-        question = f"SELECT {COLUMNS} FROM threads WHERE {selection.condition}{order}"
-        rows = self._ask(question, *selection.values)
-        outdated = self.freshness.outdated
-        if outdated:
-            rows = [row for row in rows if row[0] not in outdated]
-        return [*map(self._maker.row, rows)]
+        conditions = f"WHERE {selection.condition}{order}"
+        fields = self.freshness.fields(conditions, *selection.values)
+        return [*map(self._maker.row, fields)]
 
     def _at(self, topics: Collection[str]) -> list[ThreadRow]:
         if len(topics) > _MOST_VALUES:
@@ -201,18 +187,12 @@ class RowMaker:
     """Makes the rows of one list from the cache."""
 
     def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
-        self._least_new: dict[str, int | None] = {}
         self._reader = reader
         self._viewer = viewer
-        try:
-            folder = f"{reader.layout.local}/cursors"
-            self._read = set(topics_of(names_in(folder, reader.layout.root)))
-        except WcError:
-            self._read = set()  # wc doctor reports what is in its place
+        self._counts = NewCounts(reader, viewer)
 
-    def row(self, columns: tuple[Any, ...]) -> ThreadRow:
-        """Returns the row of a thread with these `ThreadFields`."""
-        fields = ThreadFields(*columns)
+    def row(self, fields: ThreadFields) -> ThreadRow:
+        """Returns the row of a thread."""
         ball, count = fields.ball, fields.entry_count
         row = ThreadRow(
             fields.topic,
@@ -222,7 +202,7 @@ class RowMaker:
             utc(fields.updated_at),
             count,
             self._viewer.whose(ball) if ball is not None else FREE,
-            self._new(fields.topic, count, fields.new),
+            self._counts.of(fields),
             fields.branch,
             fields.last_id,
             False,
@@ -231,40 +211,21 @@ class RowMaker:
             fields.topic,
             own_tag=self._viewer.identity.own_tag,
         )
-        return self._complete(row, fields.more) if fields.more else row
+        return self._complete(row, fields) if fields.more else row
 
-    def _complete(self, row: ThreadRow, more: str) -> ThreadRow:
+    def _complete(self, row: ThreadRow, fields: ThreadFields) -> ThreadRow:
         """Returns the row with the fields that only few threads have."""
-        fields: dict[str, Any] = json.loads(more)
-        state = State(
-            row.topic,
-            status=row.status,
-            names=tuple(fields.get("names", ())),
-            questions=tuple(
-                OpenQuestion(*item) for item in fields.get("questions", ())
-            ),
-        )
+        state = state_of(fields)
+        more: dict[str, Any] = json.loads(fields.more)
         return row._replace(
-            forked="forked" in fields,
-            damaged="damaged" in fields,
+            forked="forked" in more,
+            damaged="damaged" in more,
             name=aliases.name_of(self._reader, state),
-            tags=tuple(fields.get("tags", ())),
-            links=tuple(Link(*item) for item in fields.get("links", ())),
-            gates=tuple(Gate(*item) for item in fields.get("gates", ())),
+            tags=state.tags,
+            links=state.links,
+            gates=state.gates,
             asked_by=askers(moves_for(self._viewer.holds, state)),
-            checklist=progress([Item(*item) for item in fields.get("items", ())]),
-            review=Review(*fields["review"]) if "review" in fields else NO_REVIEW,
-            landing=Landing(*fields["landing"]) if "landing" in fields else NO_LANDING,
+            checklist=progress(state.items),
+            review=state.review,
+            landing=state.landing,
         )
-
-    def _new(self, topic: str, count: int, column: str) -> int:
-        """Returns the number of entries new for the viewer, like `Viewer.new_count`."""
-        if column not in self._least_new:
-            # Kept: many threads have the same few participants and entries.
-            self._least_new[column] = least_new(column, self._viewer.is_me)
-        least = self._least_new[column]
-        least = count if least is None else min(least, count)
-        if not least or topic not in self._read:
-            return least
-        cursor = self._reader.cursor(topic, self._viewer.key)
-        return min(least, max(0, count - cursor.entry_count))

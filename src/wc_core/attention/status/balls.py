@@ -1,0 +1,390 @@
+"""Who has which balls and who is asked what, from the cache as far as it counts, else
+from the threads.
+
+A ball and a question have a name by which files and sessions remember them:
+``<since>.<topic>``, where ``<since>`` is the ULID of the entry that passed or asked it,
+so names sort by how long it has been there. A holder is known by the name of a
+*folder*: the key of the holder (`Directory.key`), made `layout.safe_name`, or
+`FREE_FOLDER`.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+
+from wc_core.attention.status.newcounts import NewCounts
+from wc_core.attention.status.places import places_of
+from wc_core.base import ulid
+from wc_core.base.errors import WcError
+from wc_core.base.layout import key_of, safe_name
+from wc_core.base.lean import contextlib
+from wc_core.base.names import parse
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.index.cache import UnusableCacheError
+from wc_core.ledger.index.fields import UNKNOWN_ID, fields_of, since_of, state_of
+from wc_core.ledger.index.freshness import Freshness, freshness
+from wc_core.ledger.planning import plans
+from wc_core.ledger.planning.nextmoves import QUESTION, next_moves
+from wc_core.ledger.threads.model import CLOSED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from typing import Any, TypeVar
+
+    from wc_core.attention.status.places import Surroundings
+    from wc_core.base.names import Directory
+    from wc_core.ledger.index.fields import ThreadFields
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.ledger.threads.snapshot import Snapshot
+    from wc_core.people.identity.viewer import Viewer
+
+    Answer = TypeVar("Answer")
+
+FREE_FOLDER = "=free"
+# Each ball once, without reading every thread.
+_HOLDERS = (
+    "WITH RECURSIVE held(ball) AS (SELECT min(ball) FROM threads UNION ALL SELECT "
+    "(SELECT min(ball) FROM threads WHERE ball > held.ball) FROM held "
+    "WHERE held.ball IS NOT NULL) SELECT ball FROM held WHERE ball IS NOT NULL"
+)
+_OPEN = f"status != '{CLOSED}'"
+# Every version of SQLite allows this many values in a query.
+_MOST_VALUES = 900
+
+
+class HeldBall(NamedTuple):
+    """A ball or a question: the folder of who has it or is asked, and its name."""
+
+    folder: str
+    name: str
+
+    @property
+    def since(self) -> str:
+        """The ULID of the entry that passed it; zeros if none did."""
+        return self.name[: ulid.LENGTH]
+
+    @property
+    def topic(self) -> str:
+        """Its thread; empty if the name does not contain it."""
+        return key_of(self.name[ulid.LENGTH + 1 :])
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no one holds it."""
+        return self.folder == FREE_FOLDER
+
+
+class BallStatus(NamedTuple):
+    """A ball as a viewer sees it: the status of its thread, the number of entries that
+    are NEW for them, and whether they wrote in it."""
+
+    held: HeldBall
+    status: str
+    new: int
+    wrote: bool
+
+
+def folders_of(viewer: Viewer) -> tuple[str, ...]:
+    """Returns the folders of the balls that are the viewer's or offered to them."""
+    keys = viewer.directory.match_keys(viewer.identity.name)
+    return tuple(safe_name(key) for key in keys)
+
+
+def own_folders_of(viewer: Viewer) -> tuple[str, ...]:
+    """Returns the folders of balls that are the viewer's, not only offered to them
+    (`Directory.whose`)."""
+    keys = viewer.directory.own_keys(viewer.identity.name)
+    return tuple(safe_name(key) for key in keys)
+
+
+def ball_name(topic: str, since: str) -> str:
+    """Returns the name of a ball or question, by the id of its entry."""
+    return f"{ulid.prefix(since) or UNKNOWN_ID}.{safe_name(topic)}"
+
+
+def name_of(state: State) -> str:
+    """Returns the name of the ball of a thread."""
+    return ball_name(state.topic, since_of(state))
+
+
+def folder_of(ball: str | None, directory: Directory) -> str:
+    """Returns the folder of a holder, as threads name them."""
+    if not (ball and ball.strip()):
+        return FREE_FOLDER
+    return safe_name(directory.key(parse(ball)))
+
+
+class Balls:
+    """The balls and questions of a store's open threads at one moment. A thread that
+    waits for others has none, but its questions count. Methods may raise StorageError
+    and CorruptError; threads that cannot be read are left out."""
+
+    def __init__(self, reader: StoreReader, directory: Directory) -> None:
+        self.reader = reader
+        self.directory = directory
+        self._freshness: Freshness | None = None
+        # The open threads that are read from their files.
+        self._direct: list[Snapshot] = []
+        self._waits: dict[str, tuple[str, ...]] = {}
+        self._balls_of: dict[str, list[str]] = {}
+
+    @property
+    def freshness(self) -> Freshness:
+        """What the cache can answer for, as of the first question."""
+        if self._freshness is None:
+            fresh = freshness(self.reader)
+            try:
+                self._look(fresh)
+            except UnusableCacheError:
+                self._look(Freshness(None, self.reader.topics()))
+        return self._freshness  # type: ignore[return-value]
+
+    def _look(self, fresh: Freshness) -> None:
+        """Read what every question needs."""
+        known = []
+        for topic in fresh.direct:
+            with contextlib.suppress(WcError):  # wc doctor reports why
+                known.append(self.reader.snapshot(topic))
+        cache = fresh.cache
+        is_planned = any(one.state.links or one.state.gates for one in known) or (
+            cache is not None
+            and bool(cache.ask("SELECT 1 FROM threads WHERE planned LIMIT 1"))
+        )
+        if is_planned:
+            self._waits = plans.waiting(plans.plan_of(self.reader, fresh=fresh))
+        self._balls_of = {}
+        for (ball,) in cache.ask(_HOLDERS) if cache is not None else ():
+            self._balls_of.setdefault(folder_of(ball, self.directory), []).append(ball)
+        self._direct = [one for one in known if one.state.status != CLOSED]
+        self._freshness = fresh
+
+    def _ask(self, query: Callable[[], Answer]) -> Answer:
+        """Returns the answer of a query; if the cache cannot give it, from the files of
+        all threads."""
+        try:
+            return query()
+        except UnusableCacheError:
+            self._look(Freshness(None, self.reader.topics()))
+            return query()
+
+    # --- who has which balls -------------------------------------------------
+
+    def folders(self) -> list[str]:
+        """Returns the folders of everyone who may have a ball, sorted."""
+        fresh = self.freshness
+        direct = (folder_of(one.state.ball, self.directory) for one in self._direct)
+        free = [FREE_FOLDER] if fresh.cache is not None else []
+        return sorted({*self._balls_of, *direct, *free})
+
+    def names(self, folders: Iterable[str]) -> dict[str, list[str]]:
+        """Returns the names of the balls in each of these folders, longest held
+        first."""
+        wanted = dict.fromkeys(folders)
+        found: dict[str, list[str]] = {folder: [] for folder in wanted}
+        for ball in map(self._ball_of, self._ask(lambda: self._held(wanted))):
+            if ball.folder in found:
+                found[ball.folder].append(ball.name)
+        return {folder: sorted(names) for folder, names in found.items()}
+
+    def held(self, folders: Iterable[str]) -> list[HeldBall]:
+        """Returns the balls in these folders, longest held first."""
+        return [*in_order(self.names(folders))]
+
+    def latest(self, count: int, without: Collection[str] = ()) -> list[HeldBall]:
+        """Returns at most ``count`` of the held balls that are in none of the folders
+        ``without``: those passed last, latest first."""
+        return self._ends(count, without, "DESC", "")
+
+    def earliest(
+        self, count: int, before: str, without: Collection[str] = ()
+    ) -> list[HeldBall]:
+        """Returns at most ``count`` of the held balls that are in none of the folders
+        ``without``: those held longest, and passed before the ULID ``before``."""
+        return self._ends(count, without, "ASC", before)
+
+    def changed(self, since_ns: int) -> list[HeldBall]:
+        """Returns the balls of threads whose logs were written to at ``since_ns`` or
+        later, nanoseconds since 1970 by the file system's clock; in the order of their
+        names."""
+
+        def query() -> list[ThreadFields]:
+            found = self._fields("WHERE changed_ns >= ?", since_ns)
+            recent = (
+                one for one in self._direct if self._changed_ns(one.topic) >= since_ns
+            )
+            return self._moving([*found, *map(fields_of, recent)])
+
+        balls = map(self._ball_of, self._ask(query))
+        return sorted(balls, key=lambda ball: ball.name)
+
+    def _changed_ns(self, topic: str) -> int:
+        try:
+            return os.lstat(self.reader.layout.log(topic)).st_mtime_ns
+        except OSError:
+            return 0
+
+    def _ball_of(self, fields: ThreadFields) -> HeldBall:
+        name = f"{fields.since}.{safe_name(fields.topic)}"
+        return HeldBall(folder_of(fields.ball, self.directory), name)
+
+    def at(self, places: Iterable[str]) -> dict[str, HeldBall]:
+        """Returns the balls of the threads at these places, by topic; those that wait
+        for others, too."""
+        wanted = {*places}
+
+        def query() -> list[ThreadFields]:
+            marks = ", ".join("?" * len(wanted))
+            return self._fields(
+                f"WHERE number IN (SELECT thread FROM places WHERE place IN ({marks}))",
+                *sorted(wanted),
+            )
+
+        found = self._ask(query)
+        found += [
+            fields_of(one)
+            for one in self._direct
+            if not wanted.isdisjoint(places_of(one.state))
+        ]
+        return {fields.topic: self._ball_of(fields) for fields in found}
+
+    def waits(self, topic: str) -> tuple[str, ...]:
+        """Returns what an open thread waits for, in words."""
+        self._ask(tuple)
+        return self._waits.get(topic, ())
+
+    def asked(self, folders: Iterable[str]) -> list[HeldBall]:
+        """Returns the open questions to those with these folders, oldest first; each
+        has the question's entry in place of the ball's."""
+        wanted = {*folders}
+
+        def query() -> list[ThreadFields]:
+            return self._fields("WHERE asked")
+
+        states = [state_of(fields) for fields in self._ask(query)]
+        states += [one.state for one in self._direct]
+        questions = [
+            HeldBall(folder, ball_name(state.topic, move.since))
+            for state in states
+            for move in next_moves(state)
+            if move.kind == QUESTION
+            if (folder := folder_of(move.participant, self.directory)) in wanted
+        ]
+        questions.sort(key=lambda question: question.name)
+        return questions
+
+    # --- as a viewer sees them -----------------------------------------------
+
+    def statuses(
+        self, balls: Iterable[HeldBall], viewer: Viewer
+    ) -> Iterator[BallStatus]:
+        """Yields the balls as ``viewer`` sees them, those whose threads are open."""
+        held = [*balls]
+        fields = {
+            item.topic: item
+            for start in range(0, len(held), _MOST_VALUES)
+            for item in self._at(ball.topic for ball in held[start:][:_MOST_VALUES])
+        }
+        counts = NewCounts(self.reader, viewer)
+        for ball in held:
+            item = fields.get(ball.topic)
+            if item is not None:
+                new, wrote = counts.of(item), counts.wrote_in(item)
+                yield BallStatus(ball, item.status, new, wrote)
+
+    def _at(self, topics: Iterable[str]) -> list[ThreadFields]:
+        wanted = [*topics]
+        marks = ", ".join("?" * len(wanted))
+        found = self._ask(lambda: self._fields(f"WHERE topic IN ({marks})", *wanted))
+        return found + [fields_of(one) for one in self._direct if one.topic in wanted]
+
+    # --- queries -------------------------------------------------------------
+
+    def _fields(self, conditions: str, *values: Any) -> list[ThreadFields]:
+        return self.freshness.fields(f"{conditions} AND {_OPEN}", *values)
+
+    def _held(self, folders: Collection[str]) -> list[ThreadFields]:
+        """The open threads with a ball in these folders that wait for nothing; those of
+        the cache, and all that are read from files."""
+        balls = [ball for f in folders for ball in self._balls_of.get(f, ())]
+        conditions = [f"ball IN ({', '.join('?' * len(balls))})"]
+        if FREE_FOLDER in folders:
+            conditions.append("ball IS NULL")
+        found = self._fields(f"WHERE ({' OR '.join(conditions)})", *balls)
+        return self._moving([*found, *map(fields_of, self._direct)])
+
+    def _moving(self, found: list[ThreadFields]) -> list[ThreadFields]:
+        return [item for item in found if item.topic not in self._waits]
+
+    def _ends(
+        self, count: int, without: Collection[str], order: str, before: str
+    ) -> list[HeldBall]:
+        own = [ball for folder in without for ball in self._balls_of.get(folder, ())]
+
+        def query() -> list[ThreadFields]:
+            skipped = len(self.freshness.outdated) + len(self._waits)
+            marks = ", ".join("?" * len(own))
+            rows = self.freshness.fields(
+                f"WHERE {_OPEN} AND ball IS NOT NULL AND ball NOT IN ({marks}) "
+                f"AND (? = '' OR since < ?) ORDER BY since {order}, topic {order} "
+                "LIMIT ?",
+                *(*own, before, before, count + skipped),
+            )
+            direct = map(fields_of, self._direct)
+            return self._moving([*rows, *direct])
+
+        balls = map(self._ball_of, self._ask(query))
+        left_out = {FREE_FOLDER, *without}
+        chosen = [ball for ball in balls if ball.folder not in left_out]
+        if before:
+            chosen = [ball for ball in chosen if ball.name < before]
+        chosen.sort(key=lambda ball: ball.name, reverse=order == "DESC")
+        return chosen[:count]
+
+
+def seated_folders(balls: Balls, surroundings: Surroundings) -> list[str]:
+    """Returns the folders of holders whose balls are where ``surroundings`` are because
+    of the seat."""
+    folders = dict.fromkeys(map(safe_name, surroundings.seat_keys()))
+    others = balls.folders() if surroundings.seats else []
+    return surroundings.seated(folders | dict.fromkeys(others))
+
+
+def without(
+    names: dict[str, list[str]], known: Collection[str]
+) -> dict[str, list[str]]:
+    """Returns the same names by folder, except those that are known."""
+    return {
+        folder: [name for name in items if name not in known]
+        for folder, items in names.items()
+    }
+
+
+def in_order(
+    names: dict[str, list[str]], first: Collection[str] = ()
+) -> Iterator[HeldBall]:
+    """Yields the balls with these names by folder: those with a name in ``first``, then
+    all others, each longest held first. Of thousands, only those that are needed are
+    made."""
+    pairs = sorted((name, folder) for folder in names for name in names[folder])
+    preferred = [pair for pair in pairs if pair[0] in first] if first else []
+    for name, folder in preferred:
+        yield HeldBall(folder, name)
+    for name, folder in pairs:
+        if name not in first:
+            yield HeldBall(folder, name)
+
+
+def latest_of(names: dict[str, list[str]], count: int) -> list[HeldBall]:
+    """Returns at most ``count`` of the balls with these sorted names by folder: those
+    passed last, latest first."""
+    ends = [(name, folder) for folder in names for name in names[folder][-count:]]
+    ends.sort(reverse=True)
+    return [HeldBall(folder, name) for name, folder in islice(ends, count)]
+
+
+def topics_of(balls: Sequence[HeldBall]) -> list[str]:
+    """Returns the threads of balls, each once."""
+    return [*dict.fromkeys(ball.topic for ball in balls if ball.topic)]

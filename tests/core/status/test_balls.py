@@ -1,0 +1,70 @@
+"""Who has which balls: the same from the cache and from the threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+
+from tests.cli.index.histories import (
+    Step,
+    Store,
+    begun_store,
+    histories,
+    without_cache,
+)
+from tests.core.strategies import chain, entry, entry_id, relaxed, viewer
+from wc_core.attention.status.balls import Balls, folders_of, in_order
+from wc_core.attention.status.places import branch_places
+from wc_core.base.names import Directory
+from wc_core.ledger.planning.kinds import BLOCKED_BY
+from wc_core.ledger.threads.model import Link
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wc_core.ledger.threads.reader import StoreReader
+
+
+def answers(reader: StoreReader) -> list[object]:
+    """All that is asked of the balls of a store."""
+    balls, me = Balls(reader, Directory()), viewer()
+    folders, own = balls.folders(), folders_of(me)
+    names = balls.names(folders)
+    some = [held for held in in_order(names) if names[held.folder]]
+    return [
+        {folder: items for folder, items in names.items() if items},
+        balls.held(own),
+        balls.latest(2, own),
+        balls.earliest(2, entry_id(3), own),
+        balls.changed(0),
+        balls.at([*branch_places("main"), "t"]),
+        balls.asked(folders),
+        [*balls.statuses(some, me)],
+        [balls.waits(topic) for topic in ("t", "u")],
+    ]
+
+
+@given(histories)
+@relaxed
+def test_balls_are_the_same_with_the_cache_and_without(history: list[Step]) -> None:
+    with begun_store() as store:
+        for step in history:
+            store.take(step)
+            with without_cache(store.reader):
+                expected = answers(store.reader)
+            assert answers(store.reader) == expected
+
+
+def test_a_thread_that_waits_has_no_ball_but_a_place(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    link = Link(BLOCKED_BY, "u")
+    store.write("t", chain(entry(0), entry(2, links_added=(link,))))
+    store.write("u", [entry(1)])
+    for _ in range(2):
+        balls = Balls(store.reader, Directory())
+        names = balls.names(balls.folders()).values()
+        assert [name[27:] for items in names for name in items] == ["u"]
+        assert [*balls.at(["t"])] == ["t"]
+        assert balls.waits("t") == ("u",)
+        store.refresh()
