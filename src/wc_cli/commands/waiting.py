@@ -20,7 +20,6 @@ from wc_core.ledger.carry import records
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.planning import linkfiles
 from wc_core.ledger.rules.enforcing import Audit
 from wc_core.ledger.threads.model import holder_text
 from wc_core.ledger.threads.moves import bounces_text
@@ -160,8 +159,6 @@ def _wake_findings(context: Context) -> Iterator[Finding]:
 
 def _cycle_findings(context: Context) -> Iterator[Finding]:
     """Yield the links that don't count because two clones made a cycle."""
-    if not linkfiles.has_links(context.reader.layout):
-        return
     plan = context.overview.plan()
     for (topic, link), sentence in planning.ignored_links(plan):
         name, other_name = map(plan.name, (topic, link.topic))

@@ -7,7 +7,7 @@ from wc_cli.ledger.store import locks
 from wc_core.base.errors import ConflictError, InvalidInputError, NotFoundError
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning import kinds, linkfiles
+from wc_core.ledger.planning import kinds, plans
 from wc_core.ledger.planning.graph import OwnedLink
 from wc_core.ledger.threads.model import Link
 
@@ -88,8 +88,7 @@ def _check_new(reader: StoreReader, topic: str, link: Link) -> None:
 def _check_order(reader: StoreReader, new_links: Sequence[OwnedLink]) -> None:
     """Raise ConflictError if new links close a cycle, alone or together."""
     ordering = [item for item in new_links if item.link.kind in kinds.ORDERING]
-    ends = [topic for item in ordering for topic in (item.topic, item.link.topic)]
-    plan = linkfiles.plan_around(reader, ends)
+    plan = plans.plan_of(reader)
     for item in ordering:
         path = plan.would_cycle(item)
         if path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_core.base.errors import ConflictError
-from wc_core.ledger.planning import linkfiles
+from wc_core.ledger.planning import plans
 from wc_core.ledger.planning.kinds import SIDEQUEST_OF
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, holder_text
 
@@ -20,7 +20,7 @@ _SHOWN = 5
 def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
     """The draft that closes a thread. If it is forced although parts of the thread are
     open, its reason mentions that. Raises ConflictError if it is not forced."""
-    plan = linkfiles.plan_beside(reader, state.topic, {state.topic: state})
+    plan = plans.plan_of(reader, {state.topic: state})
     parts = [plan.name(topic) for topic in plan.open_parts(state.topic)]
     if not parts:
         return draft
@@ -56,18 +56,13 @@ def notes(reader: StoreReader, state: State, author: str) -> list[str]:
 
 def _freed(reader: StoreReader, state: State) -> list[PlannedThread]:
     """The threads that wait for nothing but one that is about to be closed."""
-    freed = []
-    topics = linkfiles.affected(reader, [state.topic])
-    plan_of = linkfiles.plans_of(reader, topics, {state.topic: state})
-    for topic in topics:
-        plan = plan_of(topic)
-        thread = plan.threads.get(topic)
-        if thread is None or thread.status in {BLOCKED, CLOSED}:
-            continue
-        waits = {obstacle.topic for obstacle in plan.waits(topic)}
-        if waits == {state.topic} and topic != state.topic:
-            freed.append(thread)
-    return freed
+    plan = plans.plan_of(reader, {state.topic: state})
+    return [
+        thread
+        for topic, thread in sorted(plan.threads.items())
+        if thread.status not in {BLOCKED, CLOSED} and topic != state.topic
+        if {obstacle.topic for obstacle in plan.waits(topic)} == {state.topic}
+    ]
 
 
 def _way_back(name: str, origin: State, author: str) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from wc_core.base.errors import WcError
 from wc_core.base.files import read_plain
 from wc_core.base.lean import json
-from wc_core.ledger.planning.linkfiles import waits_of
 from wc_core.ledger.planning.nextmoves import LAND, NextMove, moves_for
+from wc_core.ledger.planning.plans import waits_of
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 
 TYPE_CHECKING = False

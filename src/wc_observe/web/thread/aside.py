@@ -13,7 +13,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning import kinds, linkfiles
+from wc_core.ledger.planning import kinds, plans
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.remarks.references import references
 from wc_core.ledger.threads.model import CLOSED, holder_text
@@ -252,7 +252,7 @@ def _links(context: AsideContext) -> Html:
         words = kinds.sentence("", kind, "").strip()
         link = element("a", element("bdi", name), href=links.thread(topic))
         items.append(element("li", f"{words} ", link))
-    for topic in linkfiles.sources(reader.layout, state.topic)[:_REFS]:
+    for topic in plans.sources(plans.plan_of(reader), state.topic)[:_REFS]:
         name = one_line(_name_of(context, topic))
         link = element("a", element("bdi", name), href=links.thread(topic))
         items.append(element("li", link, " is linked to it"))
