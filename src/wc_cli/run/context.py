@@ -216,18 +216,10 @@ class Context:
 
     def search_engine(self, overview: Overview) -> Engine:
         """The search engine for the threads of an overview."""
-        reader = overview.reader
-        try:
-            from wc_core.reading.views.search import (
-                indexed,  # 4 ms (SQLite), only to search
-            )
-        except ImportError:  # a few builds of Python have no SQLite
-            from wc_core.reading.views.search.scan import Scan  # as above
+        # 3 ms, only to search
+        from wc_core.reading.views.search.indexed import IndexedSearch
 
-            return Scan(reader)
-        files = indexed.EntryFiles(reader.layout)
-        note = self.note_unindexed
-        return indexed.IndexedSearch(reader, files, overview.keys, note)
+        return IndexedSearch(overview)
 
     def meaning(self, overview: Overview) -> Meaning:
         """The model with which searches of an overview go beyond words."""

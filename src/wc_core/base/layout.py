@@ -203,8 +203,6 @@ class Layout(_Root):
     traces = StorePath(".local/uncached")
     # The folder of the vectors.
     index_folder = StorePath(".local/index")
-    # The words of each entry, see `wc_core.lookup.index.entries`.
-    entry_index = StorePath(".local/index/entries.db")
     # The vectors of entries, see `wc_core.reading.meaning.vectorfile`.
     vectors = StorePath(".local/index/vectors")
     # The threads whose entries all have a vector, see

@@ -92,7 +92,8 @@ class PlacedHit(NamedTuple):
 
 class PlacedHits(NamedTuple):
     """The hits in all repositories, best first. ``partial`` and ``near`` count those
-    with only some of the words and with none, see `Hits`. ``unreadable`` are
+    with only some of the words and with none, ``more_than`` is what is said before the
+    total, see `Hits`. ``unreadable`` are
     repositories and threads that could not be searched. ``cursor`` gets the next
     page."""
 
@@ -104,6 +105,7 @@ class PlacedHits(NamedTuple):
     cursor: str = ""
     near: int = 0
     by_words: str = ""
+    more_than: str = ""
 
     def to_json(self, query: str) -> dict[str, Any]:
         """Returns the search shape, each hit with its repository."""
@@ -114,6 +116,8 @@ class PlacedHits(NamedTuple):
             "total": self.total,
             "hits": [{"repository": hit.repository, **hit.fields} for hit in self.hits],
         }
+        if self.more_than:
+            fields["more_than_total"] = True
         if self.partial:
             fields["partial"] = self.partial
         if self.near:
@@ -132,7 +136,7 @@ class PlacedHits(NamedTuple):
         visible = len(self.hits)
         shown_of = f"{visible} of " if visible < self.total else ""
         condition = f" with {title(query, _TITLE_WIDTH)}" if query.strip() else ""
-        entries = counted(self.total, "entry", "entries")
+        entries = self.more_than + counted(self.total, "entry", "entries")
         some = f", {self.partial} with some of the words" if self.partial else ""
         some += f" or by meaning ({self.near})" if self.near else ""
         order = "best first" if query.strip() else "latest first"
@@ -258,4 +262,5 @@ def _placed(
         hits.cursor,
         hits.near,
         hits.by_words,
+        hits.more_than,
     )

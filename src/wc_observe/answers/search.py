@@ -93,7 +93,8 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
     if result.partial:
         condition = f" for {words} ({count_text(result)})"
     order = f"{question.sort} first"
-    count = f"{_shown_count(visible, result.total)}{condition}, {order}"
+    shown = _shown_count(visible, result.total, result.more_than)
+    count = f"{shown}{condition}, {order}"
     parts = [_answer_heading(store, count, visible)]
     if result.topic_count > 1:
         most = ", ".join(
@@ -150,9 +151,9 @@ def _way(numbered: Numbered) -> str:
     return f"{word(way, _TITLE_WIDTH)} | " if way else ""
 
 
-def _shown_count(visible: int, total: int) -> str:
+def _shown_count(visible: int, total: int, more_than: str = "") -> str:
     if visible < total:
-        return f"{visible} of {total} entries"
+        return f"{visible} of {more_than}{total} entries"
     return entry_count(total)
 
 

@@ -47,7 +47,7 @@ class ListRequest(NamedTuple):
     criteria: Filter
     limit: int
     cursor: str = ""
-    searched: Matches = Matches([], 0, {})
+    searched: Matches = Matches([], {})
     summaries: bool = False
 
 

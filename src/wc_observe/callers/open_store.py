@@ -22,6 +22,7 @@ from wc_core.people.identity.resolve import Asked, Evidence
 from wc_core.people.identity.viewer import Viewer
 from wc_core.reading.meaning.asking import Meaning
 from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.search.indexed import IndexedSearch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,17 +89,8 @@ class OpenStore(NamedTuple):
         return self.overview.viewer
 
     def engine(self) -> Engine:
-        """Returns the searcher: it uses the index, and the logs that the index
-        lacks."""
-        try:
-            # 4 ms (SQLite), which only a search needs.
-            from wc_core.reading.views.search import indexed
-        except ImportError:  # a few builds of Python have no SQLite
-            from wc_core.reading.views.search.scan import Scan  # as above
-
-            return Scan(self.reader)
-        files = indexed.EntryFiles(self.reader.layout)
-        return indexed.IndexedSearch(self.reader, files, self.overview.keys)
+        """Returns the searcher, for one answer."""
+        return IndexedSearch(self.overview)
 
     @property
     def meaning(self) -> Meaning:

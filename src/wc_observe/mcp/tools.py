@@ -112,7 +112,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     if file:
         about = Mentions(file).checked()  # raises before anything is read
         engine = store.engine()
-        topics, searched = threads_about(engine, store.reader, about)
+        topics, searched = threads_about(engine, about)
         criteria = criteria._replace(topics=topics)
         request = request._replace(criteria=criteria, searched=searched)
     if format == "markdown":

@@ -183,7 +183,11 @@ def _answer(
     context: PageContext,
     query: Mapping[str, str],
 ) -> list[Html]:
-    count = count_text(hits) if hits.partial else f"{entry_count(hits.total)} found"
+    count = (
+        count_text(hits)
+        if hits.partial
+        else (f"{hits.more_than}{entry_count(hits.total)} found")
+    )
     if hits.topic_count > 1:
         count += f" in {hits.topic_count} threads"
     if not (hits.total or hits.partial):

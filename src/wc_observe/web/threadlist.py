@@ -81,9 +81,9 @@ def _criteria(store: OpenStore, query: Mapping[str, str]) -> tuple[Filter, Match
     )
     about = Mentions(query.get("file", "")).checked()
     if not about.file:
-        return criteria, Matches([], 0, {})
+        return criteria, Matches([], {})
     engine = store.engine()
-    topics, searched = threads_about(engine, store.reader, about)
+    topics, searched = threads_about(engine, about)
     if criteria.topics is not None:
         topics &= criteria.topics
     return criteria._replace(topics=topics), searched

@@ -30,6 +30,7 @@ from tests.cli.index.histories import (
     soon,
     without_cache,
 )
+from tests.cli.index.test_searching import QUESTIONS
 from tests.cli.store.test_writer import Shop
 from tests.core.strategies import entry, relaxed, viewer, write_thread
 from tests.oldertool import OlderTool
@@ -44,6 +45,8 @@ from wc_core.reading.views.listing import Listing
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.remarks import decisions_since
 from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.indexed import IndexedSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +71,9 @@ FILTERS = (
 )
 
 
+SEARCHES = QUESTIONS[::4]
+
+
 def answers(reader: StoreReader) -> list[object]:
     """What lists and briefs say of a store."""
     overview = Overview(reader, viewer())
@@ -82,10 +88,16 @@ def answers(reader: StoreReader) -> list[object]:
     return [*pages, overview.rows(), overview.plan().ready(), decided]
 
 
+def searched(reader: StoreReader) -> list[object]:
+    """What searches find in a store."""
+    overview = Overview(reader, viewer())
+    return [search(IndexedSearch(overview), overview, asked) for asked in SEARCHES]
+
+
 def assert_the_same(reader: StoreReader) -> None:
     with without_cache(reader):
-        expected = answers(reader)
-    assert answers(reader) == expected
+        expected = answers(reader), searched(reader)
+    assert (answers(reader), searched(reader)) == expected
 
 
 @given(histories)

@@ -9,8 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wc_core.base.errors import InvalidInputError
-from wc_core.lookup.index import expressions
-from wc_core.lookup.index.expressions import PAIR_MARK
 from wc_core.lookup.search import excerpts, words
 from wc_core.lookup.search.words import Term
 
@@ -34,13 +32,6 @@ from wc_core.lookup.search.words import Term
 )
 def test_a_text_is_cut_into_words(text: str, expected: list[str]) -> None:
     assert words.plain_words(text).split() == expected
-
-
-@given(st.text() | st.text(alphabet="a†§‡ée\u0301"))
-@example("†marked §words ‡of‡three")
-def test_no_folded_text_has_a_mark_of_the_index(text: str) -> None:
-    marks = {expressions.PROMINENT_MARK, expressions.RECORDED_MARK, PAIR_MARK}
-    assert not marks.intersection(words.fold_text(text))
 
 
 @given(st.text())

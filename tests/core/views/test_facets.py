@@ -12,9 +12,10 @@ from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
-from wc_core.reading.views.search import facets as facet_views
-from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.query import Question
+from wc_core.reading.views.search import answers
+from wc_core.reading.views.search import query as queries
+from wc_core.reading.views.search.answers import count_text, search
+from wc_core.reading.views.search.query import NEWEST, Question
 from wc_core.reading.views.search.scan import Scan
 
 if TYPE_CHECKING:
@@ -90,9 +91,17 @@ def test_a_filter_leaves_as_many_hits_as_its_facet_says(overview: Overview) -> N
             assert hits.total == count, (name, value)
 
 
-def test_of_very_many_hits_only_threads_are_counted(
+def test_of_very_many_hits_the_newest_are_counted(
     overview: Overview, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facet_views, "MOST_COUNTED", 3)
-    names = [facet.name for facet in answered(overview, Filter()).facets]
-    assert names == ["status", "ball", "tag"]
+    monkeypatch.setattr(answers, "RANKED", 2)
+    monkeypatch.setattr(queries, "COUNTED", 3)
+    hits = answered(overview, Filter())
+    assert count_text(hits) == "more than 3 found"
+    assert hits.topics == (("u", 2), ("t", 1))
+    fields = hits.to_json("", "")
+    assert (fields["total"], fields["more_than_total"]) == (3, True)
+    assert fields["facets"]["kind"] == [{"value": "decision", "hits": 1}]
+    everything = Question("needle", Filter(), sort=NEWEST)
+    whole = search(Scan(overview.reader), overview, everything)
+    assert (whole.total, whole.is_more) == (4, False)

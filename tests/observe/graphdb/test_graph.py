@@ -23,8 +23,7 @@ from wc_core.lookup.search.words import Term
 from wc_core.reading.graphdb import address, connecting, schema
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.loose import Loose, LooseQuery
-from wc_core.reading.views.search.query import Question
+from wc_core.reading.views.search.query import Candidates, LooseQuery, Question
 from wc_observe.stores.graphdb import reader
 from wc_observe.stores.graphdb.nearness import QueryVector
 from wc_observe.stores.graphdb.reader import GraphAwayError, GraphReader
@@ -327,11 +326,12 @@ def some(
 
 def by_words(
     graph: GraphReader, repositories: tuple[str, ...] | None, text: str
-) -> Loose:
+) -> Candidates:
     """The entries with some of the words, each with its score."""
     source = SearchedGraph(graph, viewer(), repositories, Mentions())
     terms = tuple(Term((word,)) for word in text.split())
-    return source.loose_matches(source.topics(Filter()), LooseQuery(terms))
+    topics = source.topics(Filter())
+    return source.candidates(topics, LooseQuery(terms, weights=(1,) * len(terms)))
 
 
 def near(
@@ -353,7 +353,7 @@ def test_hidden_repositories_do_not_change_the_weights_of_words(
 ) -> None:
     graph, writable, visible = some
     before = by_words(graph, visible, text)
-    assert len({candidate.score for candidate in before.best}) > 1
+    assert len({candidate.rank for candidate in before.best}) > 1
     for word in text.split():
         writable.query(
             "MATCH (r:Repository {name: 'app'})<-[:IN]-(t:Thread {topic: 'login'}) "

@@ -19,7 +19,5 @@ def threads_about_file(
     at ``path``, and of those that could not be searched. Raises InvalidInputError for a
     path outside the repository."""
     engine = context.search_engine(overview)
-    topics, matches = threads_about(
-        engine, overview.reader, Mentions(searched_path(path, context))
-    )
+    topics, matches = threads_about(engine, Mentions(searched_path(path, context)))
     return topics, list(matches.unreadable)

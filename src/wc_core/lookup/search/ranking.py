@@ -11,7 +11,6 @@ order can be computed again.
 
 from __future__ import annotations
 
-from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import DECISION
 from wc_core.lookup.search import words
 from wc_core.lookup.search.mentions import recorded
@@ -59,14 +58,6 @@ _SCALE, _GRAIN = 1000, 100
 _ABSENT = 9000
 
 
-class Candidate(NamedTuple):
-    """An entry with some of the terms, in the order of `rough_score`."""
-
-    score: int
-    id: str
-    topic: str
-
-
 def loose_terms(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Returns the terms of which an entry needs only one: the stems of the words, and
     phrases unchanged. Stop words are ignored unless there is nothing else."""
@@ -110,17 +101,23 @@ def stem(word: str) -> str:
 
 def term_weights(counts: Sequence[int], threads: int) -> tuple[int, ...]:
     """Returns the weight of each term, given how many entries have it in this many
-    ``threads``: the fewer, the greater. At least 1, and 0 for a term that none has."""
+    ``threads``: the fewer, the greater. At least 1, and 0 for a term that none has. One
+    that more than `COMMON` have counts as if all had it."""
     from math import log  # 0.2 ms, saved by commands that do not search
 
     # BM25 has the number of entries here. That of threads is known without reading
     # them, and on real threads the factor hardly matters between 1 and 40.
+    entries = _ENTRIES_PER_THREAD * threads
     return tuple(
-        max(1, round(_SCALE * log(1 + _ENTRIES_PER_THREAD * threads / count)))
+        max(1, round(_SCALE * log(1 + entries / _usual_count(count, entries))))
         if count
         else 0
         for count in counts
     )
+
+
+def _usual_count(count: int, entries: int) -> int:
+    return count if count <= COMMON else max(count, entries)
 
 
 def whole_score(weights: Sequence[int]) -> float:
@@ -141,8 +138,8 @@ def chosen_terms(counts: Sequence[int]) -> tuple[bool, ...]:
     rare = [0 < count <= COMMON for count in counts]
     if any(rare) or not any(counts):
         return tuple(rare)
-    rarest = min(count for count in counts if count)
-    return tuple(number == counts.index(rarest) for number in range(len(counts)))
+    rarest = counts.index(min(filter(None, counts)))
+    return tuple(number == rarest for number in range(len(counts)))
 
 
 def rough_score(weights: Sequence[int], places: Sequence[int]) -> int:

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.threads.excerpts.sealed import SealedThread
     from wc_core.ledger.threads.reader import StoreReader, Thread
-    from wc_core.lookup.index.entries import IndexedEntry
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import ThreadRow
-    from wc_core.reading.views.search.query import Engine
+    from wc_core.reading.views.search.query import Engine, EntryPlace
 
 # Nearly the last character there is; it is printable.
 _BEHIND = "\uffee"
@@ -141,8 +140,8 @@ def _indexed_updates(
     rows = {row.topic: row for row in changed}
     straight = [row.topic for row in rows.values() if row.last_id and not row.forked]
     indexed = engine.written_after(straight, floor, branch, limit)
-    entries: list[tuple[str, str, IndexedEntry | Numbered]] = [
-        (entry.id, topic, entry) for topic, entry in indexed.entries
+    entries: list[tuple[str, str, EntryPlace | Numbered]] = [
+        (entry.id, entry.topic, entry) for entry in indexed.entries
     ]
     count, unreadable = indexed.total, []
     unindexed = {*indexed.unindexed}
@@ -161,7 +160,7 @@ def _indexed_updates(
     for _, topic, entry in entries[:limit]:
         try:
             numbered_entry = (
-                entry if isinstance(entry, Numbered) else engine.read(topic, entry)
+                entry if isinstance(entry, Numbered) else engine.read(entry)
             )
         except WcError:
             return None

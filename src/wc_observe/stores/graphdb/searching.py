@@ -19,18 +19,19 @@ from wc_core.lookup.search.nearness import Nearness
 from wc_core.lookup.search.ranking import (
     COMMON,
     PROMINENT_FIELDS,
-    Candidate,
 )
 from wc_core.lookup.search.threadwords import ThreadWords
 from wc_core.lookup.search.words import FIELDS
 from wc_core.reading.graphdb.schema import word_field
 from wc_core.reading.views.entries import Numbered
-from wc_core.reading.views.search.loose import best_matches, topic_counts
 from wc_core.reading.views.search.query import (
     ALL_IN_TITLE,
     SOME_IN_TITLE,
+    Candidates,
     Match,
     Matches,
+    TermCounts,
+    topic_counts,
 )
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
     from wc_core.lookup.search.words import Term
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.rows import Filter
-    from wc_core.reading.views.search.loose import Loose, LooseQuery
-    from wc_core.reading.views.search.query import SearchQuery
+    from wc_core.reading.views.search.query import LooseQuery, SearchQuery, Topics
     from wc_observe.stores.graphdb.nearness import QueryVector
     from wc_observe.stores.graphdb.reader import GraphReader
 
@@ -99,23 +99,6 @@ class _FoundEntry(NamedTuple):
 
     numbered: Numbered
     thread: ThreadWords
-
-
-class GraphCandidates:
-    """A `CandidateSource`: the entries of a graph."""
-
-    def __init__(self, source: SearchedGraph, query: LooseQuery) -> None:
-        self._source = source
-        self._query = query
-
-    def counts(self) -> list[int]:
-        """Like `CandidateSource.counts`."""
-        query = self._query
-        return [self._source.count(term, query.required) for term in query.terms]
-
-    def best(self, weights: Sequence[int]) -> tuple[list[Candidate], int]:
-        """Like `CandidateSource.best`."""
-        return self._source.best_candidates(self._query, weights)
 
 
 class _Statement(NamedTuple):
@@ -202,7 +185,7 @@ class SearchedGraph:
 
     # The matching entries.
 
-    def matches(self, _topics: list[str], query: SearchQuery) -> Matches:
+    def matches(self, _topics: Topics, query: SearchQuery) -> Matches:
         """Like `Engine.matches`, of the threads of the last `topics`. Of more than
         2,000 entries, those that mention something are not compared."""
         in_title = [
@@ -221,6 +204,7 @@ class SearchedGraph:
             "upto": query.newest,
         }
         following = ["e.id <= $upto"] if query.newest else []
+        upto = _where(following)
         if query.behind is not None:
             rank, entry_id, topic = query.behind
             values |= {"rank": rank, "behind": entry_id, "topic": topic}
@@ -240,46 +224,33 @@ class SearchedGraph:
                 if query.about.fit(self._found[topic, entry_id].numbered.entry)
             ]
             remaining = [match for match in every if query.follows(match)]
-            return Matches(
-                remaining[: query.limit or None],
-                len(remaining),
-                topic_counts(match.topic for match in every),
-            )
-        # Ranks are only needed to tell which entries come after another.
+            return Matches(remaining, topic_counts(match.topic for match in every))
         counted = self._graph.rows(
-            f"{statement.text} {ranks if query.behind is not None else ''} "
-            "RETURN r.id, t.topic, count(e), "
-            f"sum(CASE WHEN {' AND '.join(following) or 'true'} THEN 1 ELSE 0 END)",
-            **values,
+            f"{statement.text} {upto} RETURN r.id, t.topic, count(e)", **values
         )
         rows = self._graph.rows(
             f"{statement.text} {ranks} {_where(following)} RETURN {_ROWS}, rank "
-            f"{order} LIMIT {query.limit or _MOST}",
+            f"{order} LIMIT {query.limit + 1 if query.limit else _MOST}",
             **values,
         )
         best = [Match(rank, id_, topic) for (topic, id_), rank in self._keep(rows)]
-        remaining_count = sum(int(number) for *_, number in counted)
         keys = self._repository_keys()
         topics = {
             f"{keys[repository]}{_BETWEEN}{topic}": int(number)
-            for repository, topic, number, _ in counted
+            for repository, topic, number in counted
         }
-        return Matches(best, remaining_count, topics)
+        return Matches(best, topics)
 
-    def loose_matches(self, _topics: list[str], query: LooseQuery) -> Loose:
-        """Like `Engine.loose_matches`, of the threads of the last `topics`."""
-        # Later pages have the weights of the first.
-        threads = 0 if query.weights else self._thread_count()
-        return best_matches(query, threads, [GraphCandidates(self, query)])
+    def counts(self, _topics: Topics, query: LooseQuery) -> TermCounts:
+        """Like `Engine.counts`, of the threads of the last `topics`."""
+        counts = (self.count(term, query.required) for term in query.terms)
+        return TermCounts(self._thread_count(), tuple(counts))
 
-    def best_candidates(
-        self, query: LooseQuery, weights: Sequence[int]
-    ) -> tuple[list[Candidate], int]:
-        """Returns the best entries by their rough score, given the weight of each term,
-        and how many have a score."""
-        weighted = [(i, weight) for i, weight in enumerate(weights) if weight]
+    def candidates(self, _topics: Topics, query: LooseQuery) -> Candidates:
+        """Like `Engine.candidates`, of the threads of the last `topics`."""
+        weighted = [(i, weight) for i, weight in enumerate(query.weights) if weight]
         if not weighted:
-            return [], 0
+            return Candidates([], 0)
         statement = self._having(query.required, [query.terms[i] for i, _ in weighted])
         values = statement.values | {
             "keys": self._repository_keys(),
@@ -295,11 +266,12 @@ class SearchedGraph:
         if self._about.needs_text:
             rows = self._graph.rows(f"{scored} {order} LIMIT {_MOST}", **values)
             fitting = [
-                Candidate(score, entry_id, topic)
+                Match(score, entry_id, topic)
                 for (topic, entry_id), score in self._keep(rows)
                 if self._about.fit(self.entry(topic, entry_id).entry)
+                and query.is_old_enough(entry_id)
             ]
-            return [item for item in fitting if query.has(item.id)], len(fitting)
+            return Candidates(fitting[: query.limit or None], len(fitting))
         total = self._counted.get(query.terms[weighted[0][0]], -1)
         if len(weighted) > 1 or total < 0:
             ((total,),) = self._graph.rows(f"{scored} RETURN count(e)", **values)
@@ -307,8 +279,8 @@ class SearchedGraph:
         rows = self._graph.rows(
             f"{scored} {old_enough} {order} LIMIT {query.limit or _MOST}", **values
         )
-        best = [Candidate(score, i, topic) for (topic, i), score in self._keep(rows)]
-        return best, int(total)
+        best = [Match(score, i, topic) for (topic, i), score in self._keep(rows)]
+        return Candidates(best, int(total))
 
     def count(self, term: Term, required: Sequence[Term]) -> int:
         """Returns how many entries have a term and the required ones. Of a word that is

@@ -14,10 +14,9 @@ from wc_core.base.values import NamedTuple
 from wc_core.lookup.search import excerpts
 from wc_core.lookup.search.ranking import loose_terms
 from wc_core.reading.views.overview import cursor_of, cursor_parts
-from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.rows import ANYTHING, Filter
 from wc_core.reading.views.search import facets as facet_views
 from wc_core.reading.views.search.facets import NO_COUNTS
-from wc_core.reading.views.search.loose import topic_counts
 from wc_core.reading.views.search.near import NearQuery
 from wc_core.reading.views.search.query import ANY, RANKS, Match, Question, SearchQuery
 from wc_core.reading.views.search.ranked import (
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from wc_core.ledger.threads.reader import StoreReader
     from wc_core.lookup.search.mentions import Mentions
     from wc_core.lookup.search.words import Term
     from wc_core.reading.views.entries import Numbered
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
         Matches,
         SearchedThreads,
         SearchEngine,
+        Topics,
     )
     from wc_core.reading.views.search.ranked import Ranked
 
@@ -84,7 +83,8 @@ class Hits(NamedTuple):
     """A page of hits, best first. ``cursor`` gets the next page.
 
     ``total`` counts the hits of all pages; ``topics`` those of the threads with most,
-    by name, and ``topic_count`` all threads with any. ``partial`` counts those with
+    by name, and ``topic_count`` all threads with any. If there are more hits than are
+    counted (``is_more``), these are about the newest. ``partial`` counts those with
     only some of the words, and ``candidates`` all entries with some: if there are more,
     the result has the best of them. ``near`` counts the partial ones that have none of
     the words, but a similar meaning; ``by_words`` is why there can be none.
@@ -103,6 +103,12 @@ class Hits(NamedTuple):
     near: int = 0
     by_words: str = ""
     facets: tuple[Facet, ...] = ()
+    is_more: bool = False
+
+    @property
+    def more_than(self) -> str:
+        """What is said before the total."""
+        return "more than " if self.is_more else ""
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:
         """Returns the search shape."""
@@ -114,6 +120,8 @@ class Hits(NamedTuple):
             "topics": [{"topic": topic, "hits": count} for topic, count in self.topics],
             "hits": [hit.to_json() for hit in self.hits],
         }
+        if self.is_more:
+            fields["more_than_total"] = True
         if self.partial:
             fields |= {"partial": self.partial, "candidates": self.candidates}
         if self.near:
@@ -134,6 +142,14 @@ class ShownThreads(NamedTuple):
 
     overview: SearchedThreads
     question: Question
+
+    def topics(self) -> Topics:
+        """Returns the threads to search; None for all."""
+        return None if self.question.criteria == ANYTHING else self.listed_topics()
+
+    def listed_topics(self) -> list[str]:
+        """Returns the threads to search."""
+        return self.overview.topics(self.question.criteria)
 
     def page(
         self,
@@ -163,8 +179,6 @@ class ShownThreads(NamedTuple):
         """Returns the facets of hits in these threads, if requested."""
         if not self.question.counting:
             return ()
-        if sum(topics.values()) > facet_views.MOST_COUNTED:
-            counts = NO_COUNTS
         rows = self.overview.matching(Filter(topics=frozenset(topics)))
         viewer = self.overview.viewer
         return facet_views.facets(counts, rows, viewer, topics)
@@ -186,13 +200,13 @@ def search(
     query = question.search_query()
     position = _start(question, query)
     shown = ShownThreads(overview, question)
-    topics = overview.topics(question.criteria)
+    topics = shown.topics()
     if isinstance(position, Match):
         matches = engine.matches(topics, query._replace(behind=position))
         return _in_engine_order(engine, matches, query, shown)
     whole = None
     if question.mode != ANY or not loose_terms(query.terms):
-        limit = query.limit and max(query.limit, RANKED + 1)
+        limit = query.limit and max(query.limit, RANKED)
         limited_query = query._replace(limit=limit, newest=position.newest)
         whole = engine.matches(topics, limited_query)
         if position.place is None and not _can_be_ranked(query, whole):
@@ -203,18 +217,18 @@ def search(
         query,
         (whole, position),
         loosely=question.is_loose,
-        near_query=_near_query(question, query, meaning),
+        near_query=_near_query(shown, query, meaning),
     )
     return _in_ranked_order(answer, query, shown)
 
 
 def _near_query(
-    question: Question, query: SearchQuery, meaning: MeaningSource | None
+    shown: ShownThreads, query: SearchQuery, meaning: MeaningSource | None
 ) -> NearQuery | None:
     """The query's original text, unless it restricts words to a field."""
     if meaning is None or any(term.field for term in query.terms):
         return None
-    return NearQuery(question.query, meaning)
+    return NearQuery(shown.question.query, meaning, shown.listed_topics)
 
 
 def _start(question: Question, query: SearchQuery) -> Match | Position:
@@ -238,7 +252,7 @@ def _start(question: Question, query: SearchQuery) -> Match | Position:
 
 
 def _can_be_ranked(query: SearchQuery, whole: Matches) -> bool:
-    return bool(query.by_title and query.terms and whole.remaining <= RANKED)
+    return bool(query.by_title and query.terms and len(whole.best) <= RANKED)
 
 
 def _in_engine_order(
@@ -247,27 +261,25 @@ def _in_engine_order(
     """Returns a page of hits in the engine's order."""
     visible = matches.best[: query.limit or None]
     cursor = ""
-    if len(visible) < matches.remaining:
+    if len(visible) < len(matches.best):
         last_match = visible[-1]
         cursor = cursor_of(str(last_match.rank), last_match.id, last_match.topic)
-    hits, vanished = [], []
+    hits = []
+    topics = matches.topics
     terms = query.marked_terms(is_partial=False)
     for match in visible:
         try:
             numbered = engine.entry(match.topic, match.id)
         except WcError:
             # Replaced since it was found, so no longer a hit.
-            vanished.append(match.topic)
+            topics[match.topic] -= 1
         else:
             hits.append(_hit(numbered, match.topic, terms))
-    vanished_counts = topic_counts(vanished)
-    topics = {
-        topic: count - vanished_counts.get(topic, 0)
-        for topic, count in matches.topics.items()
-        if count > vanished_counts.get(topic, 0)
-    }
+    topics = {topic: count for topic, count in topics.items() if count > 0}
     page = shown.page(hits, topics, matches.counts, {})
-    return page._replace(cursor=cursor, unreadable=matches.unreadable)
+    return page._replace(
+        cursor=cursor, unreadable=matches.unreadable, is_more=matches.is_more
+    )
 
 
 def _in_ranked_order(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hits:
@@ -317,7 +329,7 @@ def count_text(hits: Hits) -> str:
     """Returns how many entries were found, and how many of them have only some of the
     words."""
     if not hits.partial:
-        return f"{hits.total} found"
+        return f"{hits.more_than}{hits.total} found"
     if hits.partial == hits.total:
         best = (
             f"the best of {hits.candidates}, " if hits.candidates > hits.total else ""
@@ -331,11 +343,8 @@ def _near_text(hits: Hits) -> str:
     return f" or by meaning ({hits.near})" if hits.near else ""
 
 
-def threads_about(
-    engine: Engine, reader: StoreReader, about: Mentions
-) -> tuple[frozenset[str], Matches]:
+def threads_about(engine: Engine, about: Mentions) -> tuple[frozenset[str], Matches]:
     """Returns the threads with an entry that mentions ``about``, and the search result
     for them. Raises InvalidInputError for an invalid mention."""
-    query = SearchQuery((), about.checked(), limit=1)
-    matches = engine.matches(reader.topics(), query)
+    matches = engine.matches(None, SearchQuery((), about.checked()))
     return frozenset(matches.topics), matches

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 NAMES = ("status", "ball", "author", "kind", "tag", "branch", "file")
 # The value of a free ball, as in a filter.
 FREE_BALL = "anyone"
-# With more hits than this, only facts about their threads are counted.
-MOST_COUNTED = 20_000
 # The most values per facet in an answer.
 MOST_VALUES = 20
 NO_COUNTS: dict[str, dict[str, int]] = {}

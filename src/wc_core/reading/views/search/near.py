@@ -5,11 +5,11 @@ from __future__ import annotations
 from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
 from wc_core.lookup.search.nearness import Nearness, mixed
-from wc_core.lookup.search.ranking import Candidate
+from wc_core.reading.views.search.query import Match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Protocol
 
     from wc_core.lookup.search.nearness import EntryName
@@ -39,10 +39,12 @@ _SCALE = 1_000_000
 
 
 class NearQuery(NamedTuple):
-    """A natural-language query, and the source that knows which entries are near it."""
+    """A natural-language query, the source that knows which entries are near it, and
+    what returns the threads that are searched."""
 
     text: str
     source: MeaningSource
+    topics: Callable[[], Sequence[str]]
 
 
 class Mixture(NamedTuple):
@@ -50,7 +52,7 @@ class Mixture(NamedTuple):
     words. ``problem`` is why meaning was not used. ``newest`` is the greatest id of the
     entries on whose nearness the order depends."""
 
-    entries: list[tuple[Candidate, Numbered]]
+    entries: list[tuple[Match, Numbered]]
     near: frozenset[EntryName] = frozenset()
     problem: str = ""
     newest: str = ""
@@ -59,24 +61,25 @@ class Mixture(NamedTuple):
 def with_meaning(
     near_query: NearQuery,
     query: SearchQuery,
-    topics: Sequence[str],
-    scored: list[tuple[Candidate, Numbered]],
+    scored: list[tuple[Match, Numbered]],
     answered: Iterable[EntryName],
     whole: float,
 ) -> Mixture:
     """Returns entries ``scored`` by their words and those near the query, except
     those already ``answered``; only in the requested threads and with the requested
     mentions. An entry with all of the words has a score of about ``whole``."""
-    nearness = near_query.source.nearest(near_query.text, topics, query.newest)
+    nearness = near_query.source.nearest(
+        near_query.text, near_query.topics(), query.newest
+    )
     if not nearness.scores:
         return Mixture(scored, problem=nearness.problem)
     entries = {(place.topic, place.id): numbered for place, numbered in scored}
-    by_words = {(place.topic, place.id): float(place.score) for place, _ in scored}
+    by_words = {(place.topic, place.id): float(place.rank) for place, _ in scored}
     done = {*answered}
     scores = mixed(by_words, nearness.scores, nearness.floor, whole)
     least = _LEAST_NEAR * max(nearness.scores.values())
     near: set[EntryName] = set()
-    places: list[tuple[Candidate, Numbered]] = []
+    places: list[tuple[Match, Numbered]] = []
     for name in sorted(scores, key=lambda name: (-scores[name], name[1], name[0])):
         if name in done:
             continue
@@ -89,7 +92,7 @@ def with_meaning(
             near.add(name)
         if name in entries:
             topic, entry_id = name
-            place = Candidate(round(scores[name] * _SCALE), entry_id, topic)
+            place = Match(round(scores[name] * _SCALE), entry_id, topic)
             places.append((place, entries[name]))
     places.sort(reverse=True, key=lambda item: item[0])
     newest = max(entry_id for _, entry_id in nearness.scores)

@@ -12,30 +12,34 @@ from wc_core.lookup.search import words
 from wc_core.lookup.search.mentions import Mentions, recorded
 from wc_core.lookup.search.ranking import loose_terms, required_terms
 from wc_core.lookup.search.threadwords import ThreadWords
-from wc_core.reading.views.search.facets import NO_COUNTS, added
+from wc_core.reading.views.search.facets import NO_COUNTS, added, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Protocol
 
     from wc_core.ledger.threads.model import Entry
-    from wc_core.lookup.index.entries import IndexedEntry
     from wc_core.lookup.search.words import Term
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.rows import Filter, ThreadRow
     from wc_core.reading.views.search.facets import Counts
-    from wc_core.reading.views.search.loose import Loose, LooseQuery
+
+    Topics = Collection[str] | None
 
     class SearchEngine(Protocol):
-        """Knows which entries match, and what they contain."""
+        """Knows which entries match, and what they contain. ``topics`` are the threads
+        to search; None means all."""
 
-        def matches(self, topics: list[str], query: SearchQuery) -> Matches:
-            """Returns the entries of these threads that match the query."""
+        def matches(self, topics: Topics, query: SearchQuery) -> Matches:
+            """Returns the entries that match the query."""
 
-        def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
-            """Returns the best entries of these threads with any of the terms."""
+        def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
+            """Returns how many entries have each of the terms."""
+
+        def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
+            """Returns the best entries with any of the terms that have a weight."""
 
         def entry(self, topic: str, entry_id: str) -> Numbered:
             """Returns a found entry. Raises WcError if it has been removed."""
@@ -68,7 +72,7 @@ if TYPE_CHECKING:
             """Returns the first entries of these threads that were written after
             ``floor``, an id; of a ``branch`` unless that is empty."""
 
-        def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+        def read(self, place: EntryPlace) -> Numbered:
             """Returns an entry of `written_after`. Raises WcError if it no longer
             exists."""
 
@@ -81,9 +85,13 @@ SORTS = BEST, NEWEST = "best", "newest"
 RANKS = ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE = 2, 1, 0
 
 
+# So many hits are counted; of more, the newest.
+COUNTED = 5_000
+
+
 class Match(NamedTuple):
-    """A matching entry. Two threads can have an entry with the same id: pages imported
-    from copies."""
+    """A matching entry; the greatest is shown first. The ``rank`` may be a score. Two
+    threads can have an entry with the same id: pages imported from copies."""
 
     rank: int
     id: str
@@ -93,53 +101,160 @@ class Match(NamedTuple):
 class Matches(NamedTuple):
     """The matching entries.
 
-    ``best`` are the first of them in order and ``remaining`` counts all that follow the
-    cursor. ``topics`` counts every match by thread. ``unreadable`` are threads that
-    could not be searched. ``counts`` has the values of all matches, if the query
-    requests them and there are no more than `facets.MOST_COUNTED`.
+    ``best`` are the first in order of those that follow the cursor, one more than the
+    limit if there are so many. ``topics`` counts all matches by thread; if there are
+    more than `COUNTED` (``is_more``) and the query has a limit, only the newest.
+    ``unreadable`` are threads that could not be searched. ``counts`` has the values of
+    those that are counted, if the query requests them.
     """
 
     best: list[Match]
-    remaining: int
     topics: dict[str, int]
+    is_more: bool = False
     unreadable: tuple[str, ...] = ()
     counts: Counts = NO_COUNTS
 
 
+class Found(NamedTuple):
+    """The matches in a part of the threads: the ``best`` as in `Matches`, and ``every``
+    match or the newest, one more than `COUNTED`; newest first."""
+
+    best: list[Match]
+    every: list[EntryPlace]
+    unreadable: tuple[str, ...] = ()
+
+
+def matches_of(
+    parts: Sequence[Found],
+    query: SearchQuery,
+    values: Callable[[Sequence[EntryPlace]], Iterable[tuple[str, str]]],
+) -> Matches:
+    """Returns the matches in several parts of a store's threads. ``values`` returns the
+    values of entries, each after the name of its facet."""
+    every = [place for part in parts for place in part.every]
+    is_more = bool(query.limit) and len(every) > COUNTED
+    if is_more:
+        every.sort(key=EntryPlace.recency, reverse=True)
+        del every[COUNTED:]
+    found = (Matches(part.best, {}, unreadable=part.unreadable) for part in parts)
+    return merged(found, query.limit)._replace(
+        topics=topic_counts(place.topic for place in every),
+        is_more=is_more,
+        counts=counted(values(every)) if query.counted else NO_COUNTS,
+    )
+
+
 def merged(parts: Iterable[Matches], limit: int) -> Matches:
-    """Returns the matches in several parts of the threads, at most ``limit`` of them
-    (0: all)."""
-    best: list[Match] = []
-    total = Matches(best, 0, {})
+    """Returns the matches in several parts of the threads."""
+    total = Matches([], {})
     for part in parts:
-        best += part.best
         total = Matches(
-            best,
-            total.remaining + part.remaining,
+            [*total.best, *part.best],
             {**total.topics, **part.topics},
+            total.is_more or part.is_more,
             (*total.unreadable, *part.unreadable),
             added(total.counts, part.counts),
         )
+    total.best.sort(reverse=True)
+    return total._replace(best=total.best[: limit + 1 if limit else None])
+
+
+class LooseQuery(NamedTuple):
+    """What entries must have: any of the ``terms`` with a weight, each ``required``
+    term, and each of the mentions.
+
+    The best ``limit`` of them are returned (0: all) that are not newer than ``newest``.
+    """
+
+    terms: tuple[Term, ...]
+    required: tuple[Term, ...] = ()
+    about: Mentions = Mentions()
+    limit: int = 0
+    newest: str = ""
+    weights: tuple[int, ...] = ()
+
+    def is_old_enough(self, entry_id: str) -> bool:
+        """Returns whether an entry is not newer than ``newest``."""
+        return not self.newest or entry_id <= self.newest
+
+
+class TermCounts(NamedTuple):
+    """How many entries have each term of a query, in this many ``threads``. More than
+    `ranking.COMMON` are not counted further."""
+
+    threads: int
+    entries: tuple[int, ...]
+
+
+class Candidates(NamedTuple):
+    """The best entries with some of the terms in order, of ``total``; their ranks are
+    their rough scores. ``unreadable`` are threads that could not be searched."""
+
+    best: list[Match]
+    total: int
+    unreadable: tuple[str, ...] = ()
+
+
+def joined_candidates(parts: Iterable[Candidates], limit: int) -> Candidates:
+    """Returns the best candidates of several parts of the threads."""
+    best: list[Match] = []
+    total = Candidates(best, 0)
+    for part in parts:
+        best += part.best
+        unreadable = (*total.unreadable, *part.unreadable)
+        total = Candidates(best, total.total + part.total, unreadable)
     best.sort(reverse=True)
     del best[limit or len(best) :]
     return total
 
 
-class EntriesAfter(NamedTuple):
-    """Entries of the index, each after its topic, oldest first; the ``total``, of which
-    these are the first; and the ``unindexed`` threads, whose logs have to be read."""
+def joined_counts(parts: Iterable[TermCounts]) -> TermCounts:
+    """Returns the counts of several parts of the threads."""
+    parts = [*parts]
+    return TermCounts(
+        sum(part.threads for part in parts),
+        tuple(map(sum, zip(*(part.entries for part in parts), strict=True))),
+    )
 
-    entries: Sequence[tuple[str, IndexedEntry]]
+
+def topic_counts(topics: Iterable[str]) -> dict[str, int]:
+    """Returns how often each topic occurs. Avoids `collections.Counter`, whose import
+    takes 2 ms."""
+    counts: dict[str, int] = {}
+    for topic in topics:
+        counts[topic] = counts.get(topic, 0) + 1
+    return counts
+
+
+class EntryPlace(NamedTuple):
+    """An entry of the index, the topic of its thread, and where its line begins in the
+    log."""
+
+    number: int
+    id: str
+    topic: str
+    start: int
+
+    def recency(self) -> tuple[str, str]:
+        """Returns what newer entries have more of."""
+        return self.id, self.topic
+
+
+class EntriesAfter(NamedTuple):
+    """Entries of the index, oldest first; the ``total``, of which these are the first;
+    and the ``unindexed`` threads, whose logs have to be read."""
+
+    entries: Sequence[EntryPlace]
     total: int
-    unindexed: Sequence[str]
+    unindexed: Collection[str]
 
 
 class SearchQuery(NamedTuple):
     """What an entry must have: each of the terms and each of the mentions.
 
-    At most ``limit`` matches (0: all) are returned that come after ``behind`` and are
-    not newer than the entry ``newest``. Unless ``by_title``, the newest come first,
-    wherever the terms are. ``counted`` also requests the values of all matches.
+    At most ``limit`` matches (0: all) are shown that come after ``behind``; none is
+    newer than the entry ``newest``. Unless ``by_title``, the newest come first,
+    wherever the terms are. ``counted`` also requests the values of the matches.
     """
 
     terms: tuple[Term, ...]
@@ -157,11 +272,13 @@ class SearchQuery(NamedTuple):
             terms = (*loose_terms(terms), *required_terms(terms))
         return (*terms, *(term for term in self.about.terms if not term.field))
 
+    def is_old_enough(self, entry_id: str) -> bool:
+        """Returns whether an entry is not newer than ``newest``."""
+        return not self.newest or entry_id <= self.newest
+
     def follows(self, match: Match) -> bool:
-        """Returns whether a match comes after ``behind`` and is old enough."""
-        return (self.behind is None or match < self.behind) and (
-            not self.newest or match.id <= self.newest
-        )
+        """Returns whether a match comes after ``behind``."""
+        return self.behind is None or match < self.behind
 
     def rank(self, entry: Entry, thread: ThreadWords | None = None) -> int | None:
         """Returns how well an entry matches; ``None`` if it does not. Without

@@ -13,16 +13,17 @@ from operator import itemgetter
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.values import NamedTuple
 from wc_core.lookup.search.ranking import (
-    Candidate,
     SearchedText,
+    chosen_terms,
     even_weights,
     loose_terms,
     required_terms,
+    term_weights,
     whole_score,
 )
 from wc_core.reading.views.overview import cursor_of, cursor_parts
-from wc_core.reading.views.search.loose import LooseQuery, topic_counts
 from wc_core.reading.views.search.near import LEAST_TERMS, Mixture, with_meaning
+from wc_core.reading.views.search.query import LooseQuery, Match, topic_counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.search.near import NearQuery
     from wc_core.reading.views.search.query import (
-        Match,
+        Candidates,
         Matches,
         SearchEngine,
         SearchQuery,
+        Topics,
     )
 
 # The most entries that are ordered by their texts. If more have every word, none are.
@@ -130,7 +132,7 @@ class Ranked(NamedTuple):
 
 def ranked_answer(
     engine: SearchEngine,
-    topics: list[str],
+    topics: Topics,
     query: SearchQuery,
     start: tuple[Matches | None, Position],
     *,
@@ -147,7 +149,7 @@ def ranked_answer(
     unreadable: tuple[str, ...] = ()
     terms, required = loose_terms(query.terms), required_terms(query.terms)
     candidates, mixture = 0, Mixture([])
-    compared: list[Candidate] = []
+    compared: list[Match] = []
     if whole is not None:
         scored = _scored(engine, whole.best, query, even_weights(query.terms))
         entries = [(RankedPlace(True, *place), entry) for place, entry in scored]
@@ -155,17 +157,7 @@ def ranked_answer(
         is_other_query = len(terms) > 1 or {*terms, *required} != {*query.terms}
         loosely = loosely and len(entries) < HANDFUL and is_other_query
     if loosely and terms:
-        loose_query = LooseQuery(
-            terms,
-            query.about,
-            RANKED if query.by_title else 0,
-            position.newest,
-            position.weights,
-            required,
-            position.chosen,
-        )
-        loose = engine.loose_matches(topics, loose_query)
-        position = position._replace(weights=loose.weights, chosen=loose.chosen)
+        position, loose = _loose(engine, topics, query, position)
         compared = loose.best
         whole_matches = {(place.id, place.topic) for place, _ in entries}
         partial_matches = [
@@ -174,7 +166,7 @@ def ranked_answer(
             if (candidate.id, candidate.topic) not in whole_matches
         ]
         scored = _scored(
-            engine, partial_matches, query._replace(terms=terms), loose.weights
+            engine, partial_matches, query._replace(terms=terms), position.weights
         )
         mixture = Mixture(scored)
         if query.by_title and len(terms) >= LEAST_TERMS:
@@ -184,10 +176,8 @@ def ranked_answer(
                 answered = {(topic, entry_id) for entry_id, topic in whole_matches}
                 asked = query._replace(newest=position.newest)
                 # From the cursor alone, so that the order is the same on each page.
-                whole_words = whole_score(loose.weights)
-                mixture = with_meaning(
-                    near_query, asked, topics, scored, answered, whole_words
-                )
+                whole_words = whole_score(position.weights)
+                mixture = with_meaning(near_query, asked, scored, answered, whole_words)
             if position.is_mixed and not mixture.newest:
                 raise without_meaning(mixture.problem)
             position = position._replace(is_mixed=bool(mixture.newest))
@@ -220,6 +210,27 @@ def ranked_answer(
     )
 
 
+def _loose(
+    engine: SearchEngine, topics: Topics, query: SearchQuery, position: Position
+) -> tuple[Position, Candidates]:
+    """Returns the best entries with some of the words, and the position with the
+    weights of these."""
+    loose = LooseQuery(
+        loose_terms(query.terms),
+        required_terms(query.terms),
+        query.about,
+        RANKED if query.by_title else 0,
+        position.newest,
+    )
+    if not position.weights:
+        threads, counts = engine.counts(topics, loose)
+        position = position._replace(
+            weights=term_weights(counts, threads), chosen=chosen_terms(counts)
+        )
+    chosen = tuple(map(int.__mul__, position.weights, map(int, position.chosen)))
+    return position, engine.candidates(topics, loose._replace(weights=chosen))
+
+
 def without_meaning(problem: str) -> InvalidInputError:
     """Returns the error for a cursor whose order cannot be computed again."""
     return InvalidInputError(
@@ -231,12 +242,12 @@ def without_meaning(problem: str) -> InvalidInputError:
 
 def _scored(
     engine: SearchEngine,
-    matches: Iterable[Match | Candidate],
+    matches: Iterable[Match],
     query: SearchQuery,
     weights: Sequence[int],
-) -> list[tuple[Candidate, Numbered]]:
+) -> list[tuple[Match, Numbered]]:
     """Returns the entries of matches in order: by score, or newest first."""
-    entries: list[tuple[Candidate, Numbered]] = []
+    entries: list[tuple[Match, Numbered]] = []
     for match in matches:
         try:
             numbered = engine.entry(match.topic, match.id)
@@ -247,6 +258,6 @@ def _scored(
         if query.by_title:
             text = SearchedText(numbered.entry, thread)
             score = text.exact_score(query.terms, weights)
-        entries.append((Candidate(score, match.id, match.topic), numbered))
+        entries.append((Match(score, match.id, match.topic), numbered))
     entries.sort(key=itemgetter(0), reverse=True)
     return entries

@@ -5,28 +5,35 @@ from __future__ import annotations
 import os
 
 from wc_core.base.errors import NotFoundError, WcError
-from wc_core.lookup.search import words
-from wc_core.lookup.search.ranking import SearchedText
+from wc_core.base.values import NamedTuple
+from wc_core.lookup.search import ranking, words
+from wc_core.lookup.search.ranking import SearchedText, rough_score
 from wc_core.lookup.search.threadwords import ThreadWords, thread_words
 from wc_core.reading.views.entries import numbered
-from wc_core.reading.views.search.facets import MOST_COUNTED, counted, indexed_values
-from wc_core.reading.views.search.loose import (
-    Loose,
-    LooseQuery,
-    ReadCandidates,
-    Sighting,
-    best_matches,
-    topic_counts,
+from wc_core.reading.views.search.facets import indexed_values
+from wc_core.reading.views.search.query import (
+    Candidates,
+    EntriesAfter,
+    EntryPlace,
+    Found,
+    Match,
+    Matches,
+    SearchQuery,
+    TermCounts,
+    matches_of,
 )
-from wc_core.reading.views.search.query import EntriesAfter, Match, Matches, SearchQuery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from wc_core.ledger.threads.reader import StoreReader
-    from wc_core.lookup.index.entries import IndexedEntry
+    from wc_core.lookup.search.mentions import Mentions
     from wc_core.reading.views.entries import Numbered
+    from wc_core.reading.views.search.query import LooseQuery, Topics
+
+# The number and start of an entry that is in no cache.
+NOT_CACHED = -2
 
 
 def may_have(topic: str, log: bytes | None, sure: Iterable[str]) -> bool:
@@ -41,6 +48,14 @@ def may_have(topic: str, log: bytes | None, sure: Iterable[str]) -> bool:
     return all(word in text for word in sure)
 
 
+class _Sighting(NamedTuple):
+    """An entry with some of the terms, and the place of each, see `rough_score`."""
+
+    places: tuple[int, ...]
+    id: str
+    topic: str
+
+
 class Scan:
     """Searches by reading the logs of a store one by one."""
 
@@ -48,45 +63,59 @@ class Scan:
         self._reader = reader
         self._entries: dict[tuple[str, str], Numbered] = {}
         self._words: dict[str, ThreadWords] = {}
+        # Threads that could not be read.
+        self._unreadable: list[str] = []
+        # The last answer of `_sightings`, and what was asked.
+        self._seen: tuple[object, list[_Sighting]] | None = None
 
-    def matches(self, topics: Iterable[str], query: SearchQuery) -> Matches:
+    def matches(self, topics: Topics, query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
-        found_matches: list[Match] = []
-        unreadable = []
+        found = self.found(self._chosen(topics), query)
+        return matches_of([found], query, self.values)
+
+    def _chosen(self, topics: Topics) -> Collection[str]:
+        return self._reader.topics() if topics is None else topics
+
+    def found(self, topics: Iterable[str], query: SearchQuery) -> Found:
+        """Returns the matches in these threads."""
         sure = [
             word
             for term in (*query.terms, *query.about.terms)
             for word in term.words
             if word.isascii()
         ]
+        every = []
+        for topic, thread in self._threads(topics, query.about, sure):
+            for entry in thread:
+                rank = query.rank(entry.entry, self._words[topic])
+                if rank is not None and query.is_old_enough(entry.entry.id):
+                    self._entries[topic, entry.entry.id] = entry
+                    every.append(Match(rank, entry.entry.id, topic))
+        best = sorted(filter(query.follows, every), reverse=True)
+        places = [
+            EntryPlace(NOT_CACHED, match.id, match.topic, NOT_CACHED) for match in every
+        ]
+        return Found(best, places, tuple(self._unreadable))
+
+    def _threads(
+        self, topics: Iterable[str], about: Mentions, sure: Sequence[str] = ()
+    ) -> Iterator[tuple[str, list[Numbered]]]:
+        """Yields the threads that may have an entry with everything, with their
+        entries."""
+        self._unreadable = []
         for topic in topics:
             try:
                 log = self._reader.log_bytes(topic)
-                if query.about.may_be_in(log) and self._may_have(topic, log, sure):
-                    found_matches += self._in_thread(topic, query)
+                if not about.may_be_in(log) or not self._may_have(topic, log, sure):
+                    continue
+                thread = self._reader.thread(topic)
             except NotFoundError:
                 continue  # removed since it was listed
             except WcError:
-                unreadable.append(topic)
-        counts = topic_counts(match.topic for match in found_matches)
-        remaining = [match for match in found_matches if query.follows(match)]
-        remaining.sort(reverse=True)
-        visible = remaining[: query.limit or None]
-        matches = Matches(visible, len(remaining), counts, tuple(unreadable))
-        if not query.counted or len(found_matches) > MOST_COUNTED:
-            return matches
-        entries = (
-            self._entries[match.topic, match.id].entry for match in found_matches
-        )
-        return matches._replace(
-            counts=counted(
-                value
-                for entry in entries
-                for value in indexed_values(
-                    entry.agent, entry.any_kind, entry.code_branch
-                )
-            )
-        )
+                self._unreadable.append(topic)
+                continue
+            self._words[topic] = thread_words(thread.snapshot)
+            yield topic, [item for item in numbered(thread) if not item.retracted]
 
     def _may_have(self, topic: str, log: bytes | None, sure: Sequence[str]) -> bool:
         if may_have(topic, log, sure):
@@ -94,52 +123,63 @@ class Scan:
         # An older tool's tags are in another file.
         return os.path.lexists(self._reader.layout.annotations(topic))
 
+    def values(self, places: Iterable[EntryPlace]) -> Iterator[tuple[str, str]]:
+        """Yields the values of entries that were read, each after the name of its
+        facet."""
+        for place in places:
+            entry = self._entries[place.topic, place.id].entry
+            yield from indexed_values(entry.agent, entry.any_kind, entry.code_branch)
+
     def thread_words(self, topic: str) -> ThreadWords:
         """Like `Engine.thread_words`."""
         if topic not in self._words:
             self._words[topic] = thread_words(self._reader.snapshot(topic))
         return self._words[topic]
 
-    def _in_thread(self, topic: str, query: SearchQuery) -> Iterable[Match]:
-        thread = self._reader.thread(topic)
-        own_words = self._words[topic] = thread_words(thread.snapshot)
-        for entry in numbered(thread):
-            rank = None if entry.retracted else query.rank(entry.entry, own_words)
-            if rank is not None:
-                self._entries[topic, entry.entry.id] = entry
-                yield Match(rank, entry.entry.id, topic)
+    def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
+        """Like `Engine.counts`."""
+        topics = self._chosen(topics)
+        sightings = self._sightings(topics, query)
+        counts = (
+            sum(sighting.places[number] > 0 for sighting in sightings)
+            for number in range(len(query.terms))
+        )
+        most = ranking.COMMON + 1
+        return TermCounts(len(topics), tuple(min(count, most) for count in counts))
 
-    def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
-        """Like `Engine.loose_matches`."""
-        read = self.candidates(topics, query)
-        return best_matches(query, len(topics), [read], read.unreadable)
+    def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
+        """Like `Engine.candidates`."""
+        sightings = self._sightings(self._chosen(topics), query)
+        best = [
+            Match(score, sighting.id, sighting.topic)
+            for sighting in sightings
+            if (score := rough_score(query.weights, sighting.places))
+            and query.is_old_enough(sighting.id)
+        ]
+        best.sort(reverse=True)
+        unreadable = tuple(self._unreadable)
+        return Candidates(best[: query.limit or None], len(best), unreadable)
 
-    def candidates(self, topics: Iterable[str], query: LooseQuery) -> ReadCandidates:
-        """Returns the entries of these threads with any of the terms."""
-        sightings: list[Sighting] = []
-        unreadable = []
-        for topic in topics:
-            try:
-                if query.about.may_be_in(self._reader.log_bytes(topic)):
-                    sightings += self._sightings_in(topic, query)
-            except NotFoundError:
-                continue  # removed since it was listed
-            except WcError:
-                unreadable.append(topic)
-        return ReadCandidates(query, sightings, unreadable)
+    def _sightings(self, topics: Collection[str], query: LooseQuery) -> list[_Sighting]:
+        """The entries with any of the terms and everything required."""
+        asked = [*topics], query._replace(limit=0, newest="", weights=())
+        if self._seen is None or self._seen[0] != asked:
+            self._seen = asked, [*self._look_for(topics, query)]
+        return self._seen[1]
 
-    def _sightings_in(self, topic: str, query: LooseQuery) -> Iterable[Sighting]:
-        thread = self._reader.thread(topic)
-        own_words = self._words[topic] = thread_words(thread.snapshot)
+    def _look_for(
+        self, topics: Iterable[str], query: LooseQuery
+    ) -> Iterator[_Sighting]:
         condition = SearchQuery(query.required, query.about)
-        for item in numbered(thread):
-            entry = item.entry
-            if item.retracted or condition.rank(entry, own_words) is None:
-                continue
-            places = SearchedText(entry, own_words).places(query.terms)
-            if any(places):
-                self._entries[topic, entry.id] = item
-                yield Sighting(places, entry.id, topic)
+        for topic, thread in self._threads(topics, query.about):
+            own_words = self._words[topic]
+            for item in thread:
+                if condition.rank(item.entry, own_words) is None:
+                    continue
+                places = SearchedText(item.entry, own_words).places(query.terms)
+                if any(places):
+                    self._entries[topic, item.entry.id] = item
+                    yield _Sighting(places, item.entry.id, topic)
 
     def written_after(
         self, topics: Sequence[str], floor: str, branch: str, limit: int
@@ -148,9 +188,9 @@ class Scan:
         del floor, branch, limit
         return EntriesAfter((), 0, topics)
 
-    def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+    def read(self, place: EntryPlace) -> Numbered:
         """Like `Engine.read`."""
-        raise NotFoundError(f"{topic} no longer has the entry {indexed.id}.")
+        raise NotFoundError(f"{place.topic} no longer has the entry {place.id}.")
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
         """Like `Engine.entry`: the entry as it was read."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from wc_core.base.values import NamedTuple
 from wc_core.lookup.search.nearness import Nearness
-from wc_core.lookup.search.ranking import Candidate, chosen_terms, term_weights
-from wc_core.reading.views.search.loose import Loose
-from wc_core.reading.views.search.query import merged
+from wc_core.reading.views.search.query import (
+    Candidates,
+    joined_candidates,
+    joined_counts,
+    merged,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +26,15 @@ if TYPE_CHECKING:
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import Filter, ThreadRow
-    from wc_core.reading.views.search.loose import LooseQuery
     from wc_core.reading.views.search.near import MeaningSource
     from wc_core.reading.views.search.query import (
+        LooseQuery,
         Match,
         Matches,
         SearchEngine,
         SearchQuery,
+        TermCounts,
+        Topics,
     )
 
 # Separates a store's key from a topic; occurs in neither.
@@ -98,53 +103,43 @@ class Together:
 
     # The matching entries.
 
-    def matches(self, topics: list[str], query: SearchQuery) -> Matches:
+    def matches(self, topics: Topics, query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
         parts = []
-        for key, own in _by_store(topics).items():
+        for key, own in self._of_stores(topics):
             behind = query.behind and _in_store(query.behind, key)
             own_query = query._replace(behind=behind)
             matches = self._parts[key].engine.matches(own, own_query)
             parts.append(
                 matches._replace(
-                    best=[
-                        match._replace(topic=_joined(key, match.topic))
-                        for match in matches.best
-                    ],
+                    best=_placed_matches(key, matches.best),
                     topics=_placed(key, matches.topics),
                     unreadable=tuple(_all_placed(key, matches.unreadable)),
                 )
             )
         return merged(parts, query.limit)
 
-    def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
-        """Like `Engine.loose_matches`. The rarity of a term is counted in all
-        stores."""
-        by_store = _by_store(topics)
-        if not query.weights or not query.chosen:
-            counts = [0] * len(query.terms)
-            for key, own in by_store.items():
-                counting_query = query._replace(limit=1, weights=())
-                loose = self._parts[key].engine.loose_matches(own, counting_query)
-                counts = list(map(int.__add__, counts, loose.counts or counts))
-            query = query._replace(
-                weights=query.weights or term_weights(counts, len(topics)),
-                chosen=chosen_terms(counts),
-            )
-        total = Loose([], 0, query.weights, chosen=query.chosen)
-        for key, own in by_store.items():
-            loose = self._parts[key].engine.loose_matches(own, query)
-            best = [
-                Candidate(score, entry_id, _joined(key, topic))
-                for score, entry_id, topic in loose.best
-            ]
-            total = total._replace(
-                best=[*total.best, *best],
-                total=total.total + loose.total,
-                unreadable=(*total.unreadable, *_all_placed(key, loose.unreadable)),
-            )
-        total.best.sort(reverse=True)
-        return total._replace(best=total.best[: query.limit or None])
+    def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
+        """Like `Engine.counts`: the rarity of a term is counted in all stores."""
+        return joined_counts(
+            self._parts[key].engine.counts(own, query)
+            for key, own in self._of_stores(topics)
+        )
+
+    def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
+        """Like `Engine.candidates`."""
+        parts = []
+        for key, own in self._of_stores(topics):
+            best, total, unreadable = self._parts[key].engine.candidates(own, query)
+            placed = tuple(_all_placed(key, unreadable))
+            parts.append(Candidates(_placed_matches(key, best), total, placed))
+        return joined_candidates(parts, query.limit)
+
+    def _of_stores(self, topics: Topics) -> Iterable[tuple[str, Topics]]:
+        """The topics in each of the stores, after its key."""
+        if topics is None:
+            return dict.fromkeys(self._parts).items()
+        return _by_store(topics).items()
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
         """Like `Engine.entry`."""
@@ -219,6 +214,10 @@ def _by_store(topics: Iterable[str]) -> dict[str, list[str]]:
 
 def _placed(key: str, counts: Mapping[str, int]) -> dict[str, int]:
     return {_joined(key, topic): count for topic, count in counts.items()}
+
+
+def _placed_matches(key: str, matches: Iterable[Match]) -> list[Match]:
+    return [match._replace(topic=_joined(key, match.topic)) for match in matches]
 
 
 def _all_placed(key: str, topics: Iterable[str]) -> list[str]:

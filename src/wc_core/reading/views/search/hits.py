@@ -1,0 +1,287 @@
+"""Finds entries in the cache: all SQL of searches."""
+
+from __future__ import annotations
+
+from wc_core.base.lean import json
+from wc_core.base.values import NamedTuple
+from wc_core.lookup.search import expressions, ranking
+from wc_core.lookup.search.mentions import Mentions, at_least
+from wc_core.reading.views.search import query as queries
+from wc_core.reading.views.search.query import (
+    ALL_IN_TITLE,
+    ELSEWHERE,
+    SOME_IN_TITLE,
+    Candidates,
+    EntryPlace,
+    Found,
+    Match,
+    TermCounts,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import Any
+
+    from wc_core.lookup.index.cache import Cache
+    from wc_core.reading.views.search.query import LooseQuery, SearchQuery, Topics
+
+_PLACE = "entries.number, entries.id, threads.topic, entries.start"
+_WITH_WORDS = "words CROSS JOIN entries ON entries.number = words.rowid"
+_WITH_THREAD = "CROSS JOIN threads ON threads.number = entries.thread"
+_NEWEST_FIRST = "entries.id DESC, threads.topic DESC"
+# A list of any length is one value.
+_LISTED = "IN (SELECT value FROM json_each(?))"
+_LISTED_THREAD = (
+    "IN (SELECT number FROM threads WHERE topic IN (SELECT value FROM json_each(?)))"
+)
+
+
+class Condition(NamedTuple):
+    """A condition in SQL, and its values."""
+
+    text: str = "true"
+    values: tuple[Any, ...] = ()
+
+    def both(self, text: str, *values: Any) -> Condition:
+        """Returns this condition and another."""
+        return Condition(f"{self.text} AND {text}", (*self.values, *values))
+
+
+def _select(
+    cache: Cache,
+    columns: str,
+    source: str,
+    condition: Condition,
+    ending: str = "",
+) -> list[tuple[Any, ...]]:
+    parts = ("SELECT", columns, "FROM", source, "WHERE", condition.text, ending)
+    return cache.ask(" ".join(parts), *condition.values)
+
+
+def _with_words(words: str, condition: Condition) -> tuple[str, Condition]:
+    """The source of entries that have the words (empty: any), and the condition."""
+    if not words:
+        return "entries", condition
+    return _WITH_WORDS, Condition("words MATCH ?", (words,)).both(
+        condition.text, *condition.values
+    )
+
+
+class CachedEntries:
+    """The entries of a cache in some ``topics`` (None: all) that are not ``outdated``,
+    and that mention ``about``. ``fits`` returns whether an entry with the words of a
+    mention mentions it: the cache does not have texts. Every method may raise
+    UnusableCacheError."""
+
+    def __init__(
+        self,
+        cache: Cache,
+        topics: Topics,
+        outdated: Collection[str],
+        about: Mentions = Mentions(),  # noqa: B008 (frozen)
+        fits: Callable[[EntryPlace, Mentions], bool] = lambda *_: True,
+    ) -> None:
+        self._cache = cache
+        self._about = about
+        self._topics = topics
+        self._outdated = outdated
+        self._condition = _with_facets(self._of_threads("entries.thread"), about)
+        # The entries of the last answers.
+        self.places: dict[tuple[str, str], EntryPlace] = {}
+        if about.needs_text:
+            mentioning = self._newest(expressions.having((), about.terms))
+            numbers = [place.number for place in mentioning if fits(place, about)]
+            self._condition = self._condition.both(
+                f"entries.number {_LISTED}", json.dumps(numbers)
+            )
+
+    def _of_threads(self, column: str) -> Condition:
+        """The condition that a column has the number of a thread in question."""
+        condition = Condition()
+        if self._topics is not None:
+            listed = json.dumps([*self._topics])
+            condition = condition.both(f"{column} {_LISTED_THREAD}", listed)
+        if self._outdated:
+            listed = json.dumps([*self._outdated])
+            condition = condition.both(f"{column} NOT {_LISTED_THREAD}", listed)
+        return condition
+
+    def found(self, query: SearchQuery) -> Found:
+        """Returns the matches of a query."""
+        condition, limit = self._condition, query.limit
+        if query.newest:
+            condition = condition.both("entries.id <= ?", query.newest)
+        words = expressions.having(query.terms, self._about.terms)
+        most = queries.COUNTED + 1 if limit else 0
+        every = self._newest(words, condition, most)
+        best: list[Match] = []
+        for rank, expression in _ranks(query, words):
+            following = condition
+            if query.behind is not None and rank >= query.behind.rank:
+                if rank > query.behind.rank:
+                    continue
+                place = query.behind.id, query.behind.topic
+                following = condition.both(
+                    "(entries.id, threads.topic) < (?, ?)", *place
+                )
+            most = limit + 1 - len(best) if limit else 0
+            places = self._newest(expression, following, most)
+            best += [Match(rank, place.id, place.topic) for place in places]
+            self._keep(places)
+            if limit and len(best) > limit:
+                break
+        return Found(best, every)
+
+    def _newest(
+        self, words: str, condition: Condition | None = None, most: int = 0
+    ) -> list[EntryPlace]:
+        """The newest entries with the words (empty: any), ``most`` of them at most (0:
+        all); newest first."""
+        condition = condition or self._condition
+        if not words or not most:
+            return self._places(words, condition, _NEWEST_FIRST, most)
+        places = self._places(words, condition, "words.rowid DESC", most)
+        if len(places) == most:
+            # The numbers are mostly, not always, in the order of the ids.
+            oldest = min(place.id for place in places)
+            ((first,),) = self._cache.ask(
+                "SELECT min(number) FROM entries WHERE id >= ?", oldest
+            )
+            if first < places[-1].number:
+                condition = condition.both("words.rowid >= ?", first)
+                return self._places(words, condition, _NEWEST_FIRST, most)
+        places.sort(key=EntryPlace.recency, reverse=True)
+        return places
+
+    def _places(
+        self, words: str, condition: Condition, order: str, most: int
+    ) -> list[EntryPlace]:
+        source, condition = _with_words(words, condition)
+        rows = _select(
+            self._cache,
+            _PLACE,
+            f"{source} {_WITH_THREAD}",
+            condition,
+            f"ORDER BY {order} LIMIT {most or -1}",
+        )
+        return [EntryPlace(*row) for row in rows]
+
+    def _keep(self, places: Iterable[EntryPlace]) -> None:
+        self.places |= {(place.topic, place.id): place for place in places}
+
+    def counts(self, query: LooseQuery) -> TermCounts:
+        """Returns how many entries have each of the terms."""
+        limit = ranking.COMMON + 1
+        counts = []
+        for term in query.terms:
+            words = expressions.having((term, *query.required), self._about.terms)
+            source = _with_words(words, self._condition)
+            rows = _select(self._cache, "1", *source, f"LIMIT {limit}")
+            counts.append(len(rows))
+        return TermCounts(self._thread_count(), tuple(counts))
+
+    def _thread_count(self) -> int:
+        condition = self._of_threads("number")
+        ((count,),) = _select(self._cache, "count(*)", "threads", condition)
+        return int(count)
+
+    def candidates(self, query: LooseQuery) -> Candidates:
+        """Returns the best entries with any of the terms that have a weight."""
+        required = expressions.having(query.required, self._about.terms)
+        parts: list[str] = []
+        values: list[Any] = []
+        for term, weight in zip(query.terms, query.weights, strict=True):
+            for own in (expressions.having([term]), expressions.prominently(term)):
+                if weight and own:
+                    parts.append(
+                        "SELECT rowid AS number, ? AS score FROM words "
+                        "WHERE words MATCH ?"
+                    )
+                    values += (weight, " AND ".join(filter(None, (own, required))))
+        if not parts:
+            return Candidates([], 0)
+        condition = Condition("true", tuple(values)).both(
+            self._condition.text, *self._condition.values
+        )
+        if query.newest:
+            condition = condition.both("entries.id <= ?", query.newest)
+        rows = _select(
+            self._cache,
+            f"sum(scored.score) AS score, count(*) OVER (), {_PLACE}",
+            f"({' UNION ALL '.join(parts)}) AS scored "
+            f"CROSS JOIN entries ON entries.number = scored.number {_WITH_THREAD}",
+            condition,
+            "GROUP BY entries.number "
+            f"ORDER BY score DESC, {_NEWEST_FIRST} LIMIT {query.limit or -1}",
+        )
+        best = [Match(score, row[1], row[2]) for score, _, *row in rows]
+        self._keep(EntryPlace(*row) for _, _, *row in rows)
+        return Candidates(best, rows[0][1] if rows else 0)
+
+    def values(self, places: Iterable[EntryPlace]) -> list[tuple[str, str, str]]:
+        """Returns the author, the kind and the branch of entries."""
+        numbers = json.dumps([place.number for place in places])
+        condition = Condition(f"number {_LISTED}", (numbers,))
+        rows = _select(self._cache, "author, kind, branch", "entries", condition)
+        return [(author, kind, branch) for author, kind, branch in rows]
+
+    def oldest(self, most: int) -> tuple[list[EntryPlace], int]:
+        """Returns the oldest entries that can be shown from their lines, and how many
+        there are."""
+        condition = self._condition.both("threads.size >= 0")
+        places = self._places("", condition, "entries.id, threads.topic", most)
+        source = f"entries {_WITH_THREAD}"
+        ((count,),) = _select(self._cache, "count(*)", source, condition)
+        return places, int(count)
+
+    def readable_topics(self) -> set[str]:
+        """Returns the threads whose entries `oldest` has."""
+        condition = self._of_threads("number").both("size >= 0")
+        rows = _select(self._cache, "topic", "threads", condition)
+        return {topic for (topic,) in rows}
+
+
+def position(cache: Cache, place: EntryPlace) -> int:
+    """Returns the position of an entry in its thread, counted from 0."""
+    condition = Condition(
+        "threads.topic = ? AND entries.id < ?", (place.topic, place.id)
+    )
+    source = "threads CROSS JOIN entries ON entries.thread = threads.number"
+    ((count,),) = _select(cache, "count(*)", source, condition)
+    return int(count)
+
+
+def _with_facets(condition: Condition, about: Mentions) -> Condition:
+    """Returns a condition and what entries must have apart from words."""
+    severities = at_least(about.severity) if about.severity else ()
+    for column, accepted in (
+        ("branch", (about.branch,) if about.branch else ()),
+        ("kind", (about.kind,) if about.kind else ()),
+        ("severity", severities),
+    ):
+        if accepted:
+            own, marks = f"entries.{column}", ", ".join("?" * len(accepted))
+            # The first part is for an index.
+            condition = condition.both(f"{own} != '' AND {own} IN ({marks})", *accepted)
+    if about.since:
+        condition = condition.both("entries.id > ?", about.since)
+    if about.until:
+        condition = condition.both("entries.id <= ?", about.until)
+    return condition
+
+
+def _ranks(query: SearchQuery, words: str) -> Iterator[tuple[int, str]]:
+    """Yields the ranks that matches can have, best first, and the expression for the
+    matches of each."""
+    if not query.by_title or not query.terms:
+        yield ELSEWHERE, words
+        return
+    all_of, any_of = (
+        expressions.in_title(query.terms, all_terms=all_terms)
+        for all_terms in (True, False)
+    )
+    yield ALL_IN_TITLE, f"({words}) AND ({all_of})"
+    if len(query.terms) > 1:
+        yield SOME_IN_TITLE, f"(({words}) AND ({any_of})) NOT ({all_of})"
+    yield ELSEWHERE, f"({words}) NOT ({any_of})"
