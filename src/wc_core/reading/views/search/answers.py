@@ -11,7 +11,7 @@ from __future__ import annotations
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import excerpts
+from wc_core.lookup.search import excerpts, ranking
 from wc_core.lookup.search.ranking import loose_terms
 from wc_core.reading.views.overview import cursor_of, cursor_parts
 from wc_core.reading.views.rows import ANYTHING, Filter
@@ -207,7 +207,9 @@ def search(
     whole = None
     if question.mode != ANY or not loose_terms(query.terms):
         limit = query.limit and max(query.limit, RANKED)
-        limited_query = query._replace(limit=limit, newest=position.newest)
+        limited_query = query._replace(
+            limit=limit, newest=position.newest, unranked=RANKED
+        )
         whole = engine.matches(topics, limited_query)
         if position.place is None and not _can_be_ranked(query, whole):
             return _in_engine_order(engine, whole, query, shown)
@@ -331,12 +333,16 @@ def count_text(hits: Hits) -> str:
     if not hits.partial:
         return f"{hits.more_than}{hits.total} found"
     if hits.partial == hits.total:
-        best = (
-            f"the best of {hits.candidates}, " if hits.candidates > hits.total else ""
-        )
+        best = _best_of(hits.candidates) if hits.candidates > hits.total else ""
         return f"{hits.total} found, {best}with some of the words{_near_text(hits)}"
     whole = hits.total - hits.partial
     return f"{whole} with every word, {hits.partial} with some{_near_text(hits)}"
+
+
+def _best_of(candidates: int) -> str:
+    if candidates > ranking.COMMON:
+        return f"the best of more than {ranking.COMMON}, "
+    return f"the best of {candidates}, "
 
 
 def _near_text(hits: Hits) -> str:

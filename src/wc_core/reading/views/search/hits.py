@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.lookup.index.cache import Cache
+    from wc_core.lookup.search.words import Term
     from wc_core.reading.views.search.query import LooseQuery, SearchQuery, Topics
 
 _PLACE = "entries.number, entries.id, threads.topic, entries.start"
@@ -115,13 +116,28 @@ class CachedEntries:
         words = expressions.having(query.terms, self._about.terms)
         most = queries.COUNTED + 1 if limit else 0
         every = self._newest(words, condition, most)
+        if query.limit and len(every) <= query.unranked:
+            self._keep(every)
+            return Found([Match(ELSEWHERE, e.id, e.topic) for e in every], every)
+        best = self._best(_ranks(query, words), condition, query.behind, limit)
+        return Found(best, every)
+
+    def _best(
+        self,
+        ranks: Iterable[tuple[int, str]],
+        condition: Condition,
+        behind: Match | None,
+        limit: int,
+    ) -> list[Match]:
+        """The best matches ``behind`` one, one more than the limit, given the
+        expression for each rank, best first."""
         best: list[Match] = []
-        for rank, expression in _ranks(query, words):
+        for rank, expression in ranks:
             following = condition
-            if query.behind is not None and rank >= query.behind.rank:
-                if rank > query.behind.rank:
+            if behind is not None and rank >= behind.rank:
+                if rank > behind.rank:
                     continue
-                place = query.behind.id, query.behind.topic
+                place = behind.id, behind.topic
                 following = condition.both(
                     "(entries.id, threads.topic) < (?, ?)", *place
                 )
@@ -131,7 +147,7 @@ class CachedEntries:
             self._keep(places)
             if limit and len(best) > limit:
                 break
-        return Found(best, every)
+        return best
 
     def _newest(
         self, words: str, condition: Condition | None = None, most: int = 0
@@ -172,14 +188,16 @@ class CachedEntries:
 
     def counts(self, query: LooseQuery) -> TermCounts:
         """Returns how many entries have each of the terms."""
-        limit = ranking.COMMON + 1
-        counts = []
-        for term in query.terms:
-            words = expressions.having((term, *query.required), self._about.terms)
-            source = _with_words(words, self._condition)
-            rows = _select(self._cache, "1", *source, f"LIMIT {limit}")
-            counts.append(len(rows))
+        counts = (
+            self._count(term, query.required, self._condition) for term in query.terms
+        )
         return TermCounts(self._thread_count(), tuple(counts))
+
+    def _count(self, term: Term, required: Iterable[Term], condition: Condition) -> int:
+        words = expressions.having((term, *required), self._about.terms)
+        source = _with_words(words, condition)
+        limit = f"LIMIT {ranking.COMMON + 1}"
+        return len(_select(self._cache, "1", *source, limit))
 
     def _thread_count(self) -> int:
         condition = self._of_threads("number")
@@ -188,36 +206,54 @@ class CachedEntries:
 
     def candidates(self, query: LooseQuery) -> Candidates:
         """Returns the best entries with any of the terms that have a weight."""
-        required = expressions.having(query.required, self._about.terms)
+        weighted = [
+            pair for pair in zip(query.terms, query.weights, strict=True) if pair[1]
+        ]
+        if not weighted:
+            return Candidates([], 0)
+        condition = self._condition
+        if query.newest:
+            condition = condition.both("entries.id <= ?", query.newest)
+        if len(weighted) == 1:
+            return self._candidates_with(*weighted[0], query, condition)
         parts: list[str] = []
         values: list[Any] = []
-        for term, weight in zip(query.terms, query.weights, strict=True):
+        required = expressions.having(query.required, self._about.terms)
+        for term, weight in weighted:
             for own in (expressions.having([term]), expressions.prominently(term)):
-                if weight and own:
+                if own:
                     parts.append(
                         "SELECT rowid AS number, ? AS score FROM words "
                         "WHERE words MATCH ?"
                     )
                     values += (weight, " AND ".join(filter(None, (own, required))))
-        if not parts:
-            return Candidates([], 0)
-        condition = Condition("true", tuple(values)).both(
-            self._condition.text, *self._condition.values
-        )
-        if query.newest:
-            condition = condition.both("entries.id <= ?", query.newest)
+        values += condition.values
         rows = _select(
             self._cache,
             f"sum(scored.score) AS score, count(*) OVER (), {_PLACE}",
             f"({' UNION ALL '.join(parts)}) AS scored "
             f"CROSS JOIN entries ON entries.number = scored.number {_WITH_THREAD}",
-            condition,
+            Condition(condition.text, tuple(values)),
             "GROUP BY entries.number "
             f"ORDER BY score DESC, {_NEWEST_FIRST} LIMIT {query.limit or -1}",
         )
         best = [Match(score, row[1], row[2]) for score, _, *row in rows]
         self._keep(EntryPlace(*row) for _, _, *row in rows)
         return Candidates(best, rows[0][1] if rows else 0)
+
+    def _candidates_with(
+        self, term: Term, weight: int, query: LooseQuery, condition: Condition
+    ) -> Candidates:
+        """The candidates with one term, which may be a common one."""
+        words = expressions.having((term, *query.required), self._about.terms)
+        ranks = [(weight, words)]
+        if own := expressions.prominently(term):
+            ranks = [
+                (2 * weight, f"({words}) AND ({own})"),
+                (weight, f"({words}) NOT ({own})"),
+            ]
+        best = self._best(ranks, condition, None, query.limit)
+        return Candidates(best, self._count(term, query.required, condition))
 
     def values(self, places: Iterable[EntryPlace]) -> list[tuple[str, str, str]]:
         """Returns the author, the kind and the branch of entries."""

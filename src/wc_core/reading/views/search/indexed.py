@@ -72,7 +72,8 @@ class IndexedSearch:
                 unindexed = (place for place in places if place.start == NOT_CACHED)
                 yield from self._scan.values(unindexed)
 
-            return matches_of([cached.found(query), read], query, values)
+            own_query = query._replace(unranked=query.unranked - len(read.every))
+            return matches_of([cached.found(own_query), read], query, values)
 
         return self._answer(topics, query.about, answer)
 
@@ -81,7 +82,7 @@ class IndexedSearch:
 
         def answer(cached: CachedEntries | None, direct: Collection[str]) -> TermCounts:
             parts = [] if cached is None else [cached.counts(query)]
-            return joined_counts([*parts, self._scan.counts(direct, query)])
+            return joined_counts([*parts, self._scan.counts(direct, query)], query)
 
         return self._answer(topics, query.about, answer)
 

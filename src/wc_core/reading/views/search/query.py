@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import words
+from wc_core.lookup.search import ranking, words
 from wc_core.lookup.search.mentions import Mentions, recorded
 from wc_core.lookup.search.ranking import loose_terms, required_terms
 from wc_core.lookup.search.threadwords import ThreadWords
@@ -187,8 +187,9 @@ class TermCounts(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The best entries with some of the terms in order, of ``total``; their ranks are
-    their rough scores. ``unreadable`` are threads that could not be searched."""
+    """The best entries with some of the terms in order, of ``total``; more than
+    `COMMON` are not counted further. Their ranks are their rough scores. ``unreadable``
+    are threads that could not be searched."""
 
     best: list[Match]
     total: int
@@ -202,19 +203,21 @@ def joined_candidates(parts: Iterable[Candidates], limit: int) -> Candidates:
     for part in parts:
         best += part.best
         unreadable = (*total.unreadable, *part.unreadable)
-        total = Candidates(best, total.total + part.total, unreadable)
+        count = min(total.total + part.total, ranking.COMMON + 1)
+        total = Candidates(best, count, unreadable)
     best.sort(reverse=True)
     del best[limit or len(best) :]
     return total
 
 
-def joined_counts(parts: Iterable[TermCounts]) -> TermCounts:
+def joined_counts(parts: Iterable[TermCounts], query: LooseQuery) -> TermCounts:
     """Returns the counts of several parts of the threads."""
-    parts = [*parts]
-    return TermCounts(
-        sum(part.threads for part in parts),
-        tuple(map(sum, zip(*(part.entries for part in parts), strict=True))),
-    )
+    threads, entries = 0, [0] * len(query.terms)
+    for part in parts:
+        threads += part.threads
+        entries = [*map(int.__add__, entries, part.entries)]
+    most = ranking.COMMON + 1
+    return TermCounts(threads, tuple(min(count, most) for count in entries))
 
 
 def topic_counts(topics: Iterable[str]) -> dict[str, int]:
@@ -254,7 +257,8 @@ class SearchQuery(NamedTuple):
 
     At most ``limit`` matches (0: all) are shown that come after ``behind``; none is
     newer than the entry ``newest``. Unless ``by_title``, the newest come first,
-    wherever the terms are. ``counted`` also requests the values of the matches.
+    wherever the terms are. ``counted`` also requests the values of the matches. Up to
+    ``unranked`` matches may be in any order.
     """
 
     terms: tuple[Term, ...]
@@ -264,6 +268,7 @@ class SearchQuery(NamedTuple):
     newest: str = ""
     by_title: bool = True
     counted: bool = False
+    unranked: int = 0
 
     def marked_terms(self, *, is_partial: bool) -> tuple[Term, ...]:
         """Returns what to mark in a hit."""

@@ -6,7 +6,7 @@ import os
 
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import ranking, words
+from wc_core.lookup.search import words
 from wc_core.lookup.search.ranking import SearchedText, rough_score
 from wc_core.lookup.search.threadwords import ThreadWords, thread_words
 from wc_core.reading.views.entries import numbered
@@ -20,6 +20,8 @@ from wc_core.reading.views.search.query import (
     Matches,
     SearchQuery,
     TermCounts,
+    joined_candidates,
+    joined_counts,
     matches_of,
 )
 
@@ -144,8 +146,7 @@ class Scan:
             sum(sighting.places[number] > 0 for sighting in sightings)
             for number in range(len(query.terms))
         )
-        most = ranking.COMMON + 1
-        return TermCounts(len(topics), tuple(min(count, most) for count in counts))
+        return joined_counts([TermCounts(len(topics), tuple(counts))], query)
 
     def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
         """Like `Engine.candidates`."""
@@ -156,9 +157,8 @@ class Scan:
             if (score := rough_score(query.weights, sighting.places))
             and query.is_old_enough(sighting.id)
         ]
-        best.sort(reverse=True)
-        unreadable = tuple(self._unreadable)
-        return Candidates(best[: query.limit or None], len(best), unreadable)
+        found = Candidates(best, len(best), tuple(self._unreadable))
+        return joined_candidates([found], query.limit)
 
     def _sightings(self, topics: Collection[str], query: LooseQuery) -> list[_Sighting]:
         """The entries with any of the terms and everything required."""

@@ -108,7 +108,7 @@ class Together:
         parts = []
         for key, own in self._of_stores(topics):
             behind = query.behind and _in_store(query.behind, key)
-            own_query = query._replace(behind=behind)
+            own_query = query._replace(behind=behind, unranked=0)
             matches = self._parts[key].engine.matches(own, own_query)
             parts.append(
                 matches._replace(
@@ -121,10 +121,11 @@ class Together:
 
     def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
         """Like `Engine.counts`: the rarity of a term is counted in all stores."""
-        return joined_counts(
+        parts = (
             self._parts[key].engine.counts(own, query)
             for key, own in self._of_stores(topics)
         )
+        return joined_counts(parts, query)
 
     def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
         """Like `Engine.candidates`."""
