@@ -159,10 +159,11 @@ class CachedEntries:
             return self._places(words, condition, _NEWEST_FIRST, most)
         places = self._places(words, condition, "words.rowid DESC", most)
         if len(places) == most:
-            # The numbers are mostly, not always, in the order of the ids.
+            # The numbers are mostly, not always, in the order of the ids. The plus
+            # makes SQLite use the index of these.
             oldest = min(place.id for place in places)
             ((first,),) = self._cache.ask(
-                "SELECT min(number) FROM entries WHERE id >= ?", oldest
+                "SELECT min(+number) FROM entries WHERE id >= ?", oldest
             )
             if first < places[-1].number:
                 condition = condition.both("words.rowid >= ?", first)
@@ -317,7 +318,10 @@ def _ranks(query: SearchQuery, words: str) -> Iterator[tuple[int, str]]:
         expressions.in_title(query.terms, all_terms=all_terms)
         for all_terms in (True, False)
     )
-    yield ALL_IN_TITLE, f"({words}) AND ({all_of})"
+    # Terms in the title imply that the entry has them.
+    is_of_titles = {term.field for term in query.terms} <= {"", "title"}
+    is_enough = is_of_titles and not query.about.terms
+    yield ALL_IN_TITLE, all_of if is_enough else f"({words}) AND ({all_of})"
     if len(query.terms) > 1:
         yield SOME_IN_TITLE, f"(({words}) AND ({any_of})) NOT ({all_of})"
     yield ELSEWHERE, f"({words}) NOT ({any_of})"
