@@ -1,5 +1,4 @@
-"""What lists and searches use instead of reading every log: the index, and the words of
-texts and queries.
+"""What can be searched for.
 
 May use `ledger` and `base`. Must not know who reads the results.
 """

@@ -1,4 +1,4 @@
-"""Making and maintaining the index of a store: `wc_core.lookup.index` has its formats.
+"""Making and maintaining the index of a store: `wc_core.ledger.index` has its formats.
 
 The process that settles writes the index after the logs, and builds it if it is
 missing. Nothing waits for the index or depends on it: whatever cannot be written here

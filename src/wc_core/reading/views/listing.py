@@ -161,7 +161,8 @@ class Listing:
     def _at(self, topics: Collection[str]) -> list[ThreadRow]:
         if len(topics) > _MOST_VALUES:
             return [row for row in self._selected(EVERYTHING) if row.topic in topics]
-        return self._selected(Selection("false").either("topic", topics))
+        condition = f"topic IN ({_marks(topics)})"
+        return self._selected(Selection(condition, (*topics,)))
 
     def _newest(self, selection: Selection, count: int) -> tuple[list[ThreadRow], int]:
         outdated = self.freshness.outdated

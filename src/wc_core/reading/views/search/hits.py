@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Any
 
-    from wc_core.lookup.index.cache import Cache
+    from wc_core.ledger.index.cache import Cache
     from wc_core.lookup.search.words import Term
     from wc_core.reading.views.search.query import LooseQuery, SearchQuery, Topics
 

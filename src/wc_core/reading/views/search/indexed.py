@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.files import read_from
+from wc_core.ledger.index.cache import UnusableCacheError
+from wc_core.ledger.index.freshness import Freshness, freshness
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
 from wc_core.ledger.threads.model import Entry
 from wc_core.ledger.threads.ways import with_ways
-from wc_core.lookup.index.cache import UnusableCacheError
-from wc_core.lookup.index.freshness import Freshness, freshness
 from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views.entries import Numbered, numbered
 from wc_core.reading.views.search.facets import indexed_values
