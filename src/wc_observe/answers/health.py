@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import platform
 import time
+from collections import Counter
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from wc_core.base.errors import CorruptError, StorageError, WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import BRANCH, Layout
+from wc_core.base.names import Directory, Name
 from wc_core.base.text import clean, one_line
 from wc_core.base.values import NamedTuple
 from wc_core.base.version import __version__
@@ -25,6 +27,9 @@ from wc_core.ledger.threads.model import (
     SEVERITIES,
     STATUSES,
 )
+from wc_core.people.identity.resolve import Identity
+from wc_core.people.identity.viewer import Viewer
+from wc_core.reading.views.overview import Overview
 from wc_observe.answers.quoting import clean_json, word
 from wc_observe.callers.open_store import (
     CountingReader,
@@ -38,13 +43,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_core.ledger.git.discovery import Place
-    from wc_core.ledger.threads.reader import StoreReader, Thread
+    from wc_core.ledger.threads.reader import Thread
     from wc_observe.callers.calls import Call
 
 _MANY = 20
 _PROBLEM_WIDTH = 300
 # Logs are read in full for this long.
-_SURVEY_SECONDS = 1.0
+_SURVEY_SECONDS = 0.5
+# Who counts threads does not matter, and the caller's name may be invalid.
+_NOBODY = Viewer(Identity(Name("wc"), ""), Directory())
 
 
 class HealthPart(NamedTuple):
@@ -109,7 +116,8 @@ def _store_parts(place: Place, call: Call) -> Iterator[HealthPart]:
 
 def _threads_part(place: Place, call: Call) -> HealthPart:
     """Counts the threads, and names the damaged ones."""
-    result = survey(CountingReader(place.root, call.progress), _SURVEY_SECONDS)
+    reader = CountingReader(place.root, call.progress)
+    result = survey(Overview(reader, _NOBODY), _SURVEY_SECONDS)
     threads: dict[str, Any] = {"total": result.total, "by_status": result.by_status}
     if result.examined < result.total:
         threads["examined"] = result.examined
@@ -306,30 +314,33 @@ class StoreSurvey(NamedTuple):
         return sum(self.by_status.values())
 
 
-def survey(reader: StoreReader, seconds: float) -> StoreSurvey:
-    """Examines every thread, reading logs in full for up to ``seconds``.
+def survey(overview: Overview, seconds: float) -> StoreSurvey:
+    """Counts the threads, and reads logs in full for up to ``seconds``, first those
+    that are known to be damaged.
 
     Raises StorageError or CorruptError only if the threads cannot be listed.
     """
-    by_status: dict[str, int] = {}
+    until, reader = time.monotonic() + seconds, overview.reader
+    rows = overview.rows()
+    rows.sort(key=lambda row: (not row.damaged, row.topic))
+    by_status = Counter(one_line(row.status, _PROBLEM_WIDTH) for row in rows)
     damaged: dict[str, str] = {}
-    examined, until = 0, time.monotonic() + seconds
-    for topic in reader.topics():
-        status, problem = "?", None
+    examined = 0
+    for row in rows:
+        problem = None
         try:
             if time.monotonic() < until:
-                thread = reader.thread(topic)
-                state, problem = thread.state, _damage(thread)
+                problem = _damage(reader.thread(row.topic))
+            elif row.damaged:
+                reader.snapshot(row.topic)
             else:
-                state = reader.snapshot(topic).state
-            status = one_line(state.status, _PROBLEM_WIDTH)
+                break
         except WcError as error:
             problem = error.message
         examined += problem is not None
         if problem:
-            damaged[topic] = problem
-        by_status[status] = by_status.get(status, 0) + 1
-    return StoreSurvey(by_status, damaged, examined)
+            damaged[row.topic] = problem
+    return StoreSurvey(dict(by_status), dict(sorted(damaged.items())), examined)
 
 
 def _damage(thread: Thread) -> str:
