@@ -370,7 +370,6 @@ DAMAGES: dict[str, Damage] = {
         f"a {kind} as cursors": _instead("cursors", ".local/cursors", kind)
         for kind in ("link", "file")
     },
-    "a link as presence": _instead("cursors", ".local/presence", "link"),
     "a cursor of garbage": _put("cursor", ".local/cursors/auth/pat", b"\xff"),
     "a report of garbage": _put("report", ".local/settling.json", b"\xff")._replace(
         found=("settling",)

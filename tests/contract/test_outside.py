@@ -31,7 +31,7 @@ FOLDERS = (
     *(".local/unsettled", ".local/cursors", ".local/cursors/auth", ".local/status"),
     *(".local/status/holder", ".local/status/branch", ".local/status/branch/auth"),
     *(".local/me", ".local/me/=main", ".local/scratch", ".local/imported"),
-    *(".local/quarantine", ".local/quarantine/auth", ".local/presence"),
+    *(".local/quarantine", ".local/quarantine/auth"),
 )
 FILES = (
     *(f"graph/baseline/threads/auth/{one}" for one in ("entries.jsonl", "meta.json")),

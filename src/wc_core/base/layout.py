@@ -131,8 +131,6 @@ class Layout(_Root):
     # The folder with the lines that are kept for the prompt, see
     # `wc_core.attention.status.keptlines`.
     lines = StorePath(".local/line")
-    # The folder with the participants' notes, as earlier versions kept them.
-    presence = StorePath(".local/presence")
     # The index that ``wc reindex`` writes.
     index_page = StorePath(".local/index.md")
     # The folder with a record of what each agent's session was shown.
@@ -163,10 +161,6 @@ class Layout(_Root):
     claims_lock = StorePath(".local/locks/claims")
     # The folder with a file for each client whose guard has run here.
     guards = StorePath(".local/guards")
-    # The notes of participants in all clones, as earlier versions kept them.
-    activity_log = StorePath(".local/activity/log.jsonl")
-    # The id of this clone in that log.
-    activity_clone = StorePath(".local/activity/clone")
     # The folder with a file for each link between threads, see
     # `wc_core.ledger.planning.linkfiles`.
     links = StorePath(".local/links")

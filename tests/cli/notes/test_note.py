@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -19,7 +18,6 @@ from tests.observe.stores import Session
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run import ancestors
 from wc_core.base.layout import Layout
-from wc_core.base.times import rfc3339
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
@@ -150,11 +148,9 @@ def test_a_note_is_in_no_list_and_changes_nothing(repo: Here) -> None:
     before = [repo.ok(*words).out for words in commands]
     repo.settled("note", "zebra", "--intent", "paint", *CODEX)
     assert "_notes" in repo.git("ls-tree", "-r", "watercooler/threads")
-    index = [
-        path for path in (repo.store / ".local/index").rglob("*") if path.is_file()
-    ]
-    assert any(b"login" in path.read_bytes() for path in index)
-    assert not any(b"_notes" in path.read_bytes() for path in index)
+    cache = (repo.store / ".local/cache.db").read_bytes()
+    assert b"login" in cache
+    assert b"_notes" not in cache
     for words, expected in zip(commands, before, strict=True):
         assert shape(repo.ok(*words).out) == shape(expected), words
     repo.fails(3, "read", "_notes")
@@ -223,34 +219,3 @@ def test_a_note_comes_to_the_other_clone(clones: Clones) -> None:
     clones.pat.ok("note", "--clear", *CODEX)
     clones.sam.ok("sync")
     assert texts(clones.sam) == ["sam's"]
-
-
-def test_notes_of_before_are_shown_until_they_expire(repo: Here) -> None:
-    layout = Layout(str(repo.store))
-    at = now_ms() // 1000
-    fields = {
-        "version": 1,
-        "worktree": str(repo.path),
-        "branch": "main",
-        "agent": "Codex (Pat)",
-        "status": "waiting",
-        "note": "",
-        "seconds": 600,
-        "at": rfc3339(at * 1000),
-        "scope": ["src"],
-    }
-    old = {**fields, "seconds": 0, "agent": "Zed (Pat)"}
-    other = {**fields, "worktree": "app", "clone": "b" * 16, "note": "over there"}
-    own = {**fields, "worktree": "app", "clone": "a" * 16}
-    os.makedirs(layout.presence)
-    for number, note in enumerate((fields, old)):
-        Path(layout.presence, f"{number}").write_text(json.dumps(note))
-    Path(layout.activity_clone).parent.mkdir()
-    Path(layout.activity_clone).write_text("a" * 16 + "\n")
-    lines = [json.dumps(note) for note in (other, own)]
-    Path(layout.activity_log).write_text("".join(f"{line}\n" for line in lines))
-    assert sorted(texts(repo)) == ["over there", "waiting"]
-    assert "Codex (Pat), just now: src: waiting" in repo.ok("worktrees").out
-    repo.ok("note", "new", *CODEX)
-    assert sorted(texts(repo)) == ["new", "over there"]
-    assert sorted(os.listdir(layout.presence)) == ["0", "1"]

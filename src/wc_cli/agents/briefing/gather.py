@@ -87,8 +87,7 @@ def radar_news(
 def overlaps(context: Context) -> tuple[Overlap, ...]:
     """Return the others' notes about files that are changed or claimed here."""
     layout = Layout(context.place.root)
-    places = (layout.log(NOTES), layout.presence, layout.activity_log)
-    if not any(map(os.path.exists, places)):
+    if not os.path.exists(layout.log(NOTES)):
         return ()
     # 4 ms, only if there are notes.
     from wc_core.reading.views.notes import load_overlaps

@@ -1,4 +1,4 @@
-"""The notes of ``wc note``, from the thread of notes and from where they were before.
+"""The notes of ``wc note``, from the thread of notes.
 
 A note is an entry of the thread `NOTES`, which no list of threads contains. Its title
 is the note in one sentence, and its field ``note`` has the parts::
@@ -9,16 +9,14 @@ is the note in one sentence, and its field ``note`` has the parts::
 
 ``clone`` and ``place`` are digests of the store's and the worktree's path: paths stay
 on their machine. The last note of each participant in each place counts, until its time
-is up or its session has ended. Notes of earlier versions are in ``.local``, and are
-shown until they expire.
+is up or its session has ended.
 """
 
 from __future__ import annotations
 
 import os
 
-from wc_core.base.errors import WcError
-from wc_core.base.files import Folder, names_in, read_plain
+from wc_core.base.files import Folder
 from wc_core.base.layout import NOTES
 from wc_core.base.lean import hashlib, json
 from wc_core.base.lean.functools import cache
@@ -31,7 +29,7 @@ from wc_core.ledger.threads.vocabulary import MAX_LASTING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from wc_core.base.layout import Layout
@@ -40,9 +38,6 @@ MAX_SCOPE = 50
 
 # Of the end of the log: hundreds of notes.
 _MAX_BYTES = 1 << 18
-# Of the log of earlier versions.
-_MAX_EARLIER_BYTES = 1 << 22
-_MAX_FILES = 1000
 _TEXT, _WORD = 500, 200
 # Another machine's clock may be ahead by this much.
 _AHEAD_MS = 24 * 3600 * 1000
@@ -142,7 +137,7 @@ def _digest(*parts: str) -> str:
 def current_notes(layout: Layout, now_ms: int) -> list[Note]:
     """Everyone's current notes, the latest first. Unreadable ones are left out."""
     latest: dict[tuple[str, str, str], Note] = {}
-    for note in (*_earlier_notes(layout), *_notes(layout)):
+    for note in _notes(layout):
         before = latest.setdefault(note.key, note)
         if (before.at_ms, before.id) < (note.at_ms, note.id):
             latest[note.key] = note
@@ -164,36 +159,6 @@ def _notes(layout: Layout) -> Iterator[Note]:
             names = {"agent": "agent", "at": "timestamp", "id": "entry_id"}
             names["branch"] = "code_branch"
             yield from _note(note | {k: entry.get(name) for k, name in names.items()})
-
-
-def _earlier_notes(layout: Layout) -> Iterable[Note]:
-    """The notes that earlier versions wrote: a log with those of all clones, and a file
-    for each one of this clone, which has the path of its worktree."""
-    clone = clone_of(layout)
-    lines = _read(layout, layout.activity_log).split(b"\n")
-    own_clone = _read(layout, layout.activity_clone).decode(errors="replace").strip()
-    try:
-        names = names_in(layout.presence, layout.root)[:_MAX_FILES]
-    except WcError:
-        names = []  # doctor reports what is wrong with the folder
-    lines += [_read(layout, f"{layout.presence}/{name}") for name in names]
-    latest: dict[tuple[str, str, str], Note] = {}
-    for fields in map(_object, lines):
-        moment, seconds = _moment(fields.get("at")), fields.get("seconds")
-        worktree, is_own = fields.get("worktree"), fields.get("clone") == own_clone
-        if type(seconds) is not int or type(worktree) is not str:
-            continue
-        until = rfc3339(moment + 1000 * max(0, min(seconds, MAX_LASTING)))
-        text = fields.get("note") or fields.get("status")
-        changed = {"text": text, "until": until, "place": worktree}
-        if is_own or "clone" not in fields:
-            changed["clone"] = clone
-        if "clone" not in fields:
-            changed["worktree"] = os.path.basename(worktree)
-            changed["place"] = place_of(layout, worktree)
-        for note in _note(fields | changed):
-            latest[note.clone, note.worktree, note.agent] = note
-    return latest.values()
 
 
 def _note(fields: Mapping[str, Any]) -> Iterator[Note]:
@@ -227,10 +192,3 @@ def _object(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _read(layout: Layout, path: str) -> bytes:
-    try:
-        return read_plain(path, layout.root, _MAX_EARLIER_BYTES) or b""
-    except OSError:
-        return b""
