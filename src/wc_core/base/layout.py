@@ -161,9 +161,6 @@ class Layout(_Root):
     claims_lock = StorePath(".local/locks/claims")
     # The folder with a file for each client whose guard has run here.
     guards = StorePath(".local/guards")
-    # The folder with a file for each link between threads, see
-    # `wc_core.ledger.planning.linkfiles`.
-    links = StorePath(".local/links")
     # Which approved threads wait to land, see `wc_core.ledger.planning.unlanded`.
     unlanded = StorePath(".local/unlanded.json")
     # The commands that may run on this machine: a SHA-256 for each.

@@ -261,6 +261,5 @@ def keep(upkeep: Upkeep, item: PendingSummary, text: str, name: str) -> None:
             snapshot = thread.snapshot
             if not snapshot.meta.newer:
                 unknown = {**snapshot.unknown, **own}
-                upkeep.status.note_shown(snapshot.meta.state)
                 snapshot = snapshot._replace(unknown=unknown)
                 upkeep.write_whole(thread._replace(snapshot=snapshot))

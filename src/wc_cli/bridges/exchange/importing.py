@@ -59,6 +59,7 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
             return addition
         durable.make_folder(layout.folder(topic), root)
         durable.touch(upkeep.marker(topic), root)
+        upkeep.local.stamp.remove()
         if addition.begins:
             durable.begin_log(layout.log(topic), addition.data, root)
         else:
@@ -69,7 +70,6 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
         # A user's git may remove the entries from the log until they are committed.
         durable.append_unflushed(upkeep.marker(topic), addition.lines, root)
         read = reader.thread(topic)
-        upkeep.status.note_shown(read.snapshot.meta.state)
         upkeep.write_whole(read)
         if is_older:
             _write_base(upkeep, thread, addition)

@@ -47,12 +47,11 @@ def import_files(context: Context, options: ImportOptions) -> None:
     if planned and not options.dry_run:
         writer = context.writer()
         topics = {addition.topic for addition in planned}
-        with writer.upkeep.together(_HOLDER):
-            added = [
-                importing.add(writer.upkeep, thread, _HOLDER)
-                for thread in threads
-                if thread.topic in topics
-            ]
+        added = [
+            importing.add(writer.upkeep, thread, _HOLDER)
+            for thread in threads
+            if thread.topic in topics
+        ]
         for note in receipts.start_settling(context):
             remark(note)
     counts = {item.topic: item.added for item in added if item.added}

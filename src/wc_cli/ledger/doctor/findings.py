@@ -12,7 +12,7 @@ from wc_cli.ledger.doctor.recovery import (
     lost_to_another_tool,
     moved_by_another_tool,
 )
-from wc_cli.ledger.doctor.repair import is_newer_page, is_older_page, is_status_wrong
+from wc_cli.ledger.doctor.repair import is_newer_page, is_older_page
 from wc_cli.ledger.doctor.strays import obstruction, thread_folders
 from wc_cli.ledger.store import rendering
 from wc_cli.ledger.store.upkeep import Upkeep
@@ -91,9 +91,6 @@ class ThreadExaminer:
 
     def findings(self) -> Iterator[Finding]:
         """All findings, thread by thread."""
-        # Before the threads are listed, so that each status file found now already has
-        # its thread.
-        self.upkeep.status.scan()
         try:
             topics = self.reader.all_topics_and_folders()[0]
         except WcError as error:
@@ -112,9 +109,6 @@ class ThreadExaminer:
             )
             fix = f"Nothing else is held up. See who pushed it: {command}"
             yield Finding(path, 0, message, fix)
-        for path in self.upkeep.status.orphans([*topics, *only_committed]):
-            fix = "The status line may show it. Remove it: wc doctor --repair"
-            yield Finding(f".local/{path}", 0, "belongs to no thread", fix)
 
     def _of_topic(self, topic: str) -> Iterator[Finding]:
         self.threads += 1
@@ -194,7 +188,7 @@ class ThreadExaminer:
             self.ahead.append(topic)
         if thread.snapshot.log_size >= 0 and not self._is_waiting(topic):
             yield from self._of_projections(thread)
-            yield from self._of_status_lines(thread)
+            yield from self._of_names(thread)
             yield from self._of_uncommitted(thread)
 
     def _of_uncommitted(self, thread: Thread) -> Iterator[Finding]:
@@ -282,19 +276,12 @@ class ThreadExaminer:
             fix = f"Give it another name: wc rename {quoted(thread.name)} NAME"
             yield Finding(path, 0, message, fix)
 
-    def _of_status_lines(self, thread: Thread) -> Iterator[Finding]:
-        if not is_status_wrong(self.upkeep, thread):
-            return
-        # Someone may have written in the meantime: read the thread and its lines again.
-        topic = thread.state.topic
-        try:
-            thread = self.reader.thread(topic)
-        except WcError:
-            return
-        if is_status_wrong(Upkeep(self.reader, self.env), thread):
-            message = f"is not up to date for {topic}"
-            fix = "The prompt may be wrong. Fix it: wc doctor --repair"
-            yield Finding(".local/status", 0, message, fix)
+    def _of_names(self, thread: Thread) -> Iterator[Finding]:
+        """The finding for a thread whose former names are not in their index."""
+        if not self.upkeep.names.are_current(thread.state):
+            fix = "A former name may not be found. Fix it: wc doctor --repair"
+            message = f"lacks a name of {thread.state.topic}"
+            yield Finding(".local/names", 0, message, fix)
 
     def _relative(self, path: str) -> str:
         return self.layout.relative(path)

@@ -40,7 +40,6 @@ _HOLDER = "wc doctor --repair"
 # The quarantine folder for files of no thread. No topic begins like this.
 _NO_THREAD = "=store"
 # Status files that wc wrote begin like this.
-_STATUS_MARK = b"wc1 "
 
 
 class RepairStep(NamedTuple):
@@ -82,26 +81,12 @@ class Repair:
         bare = not self.dry_run and not os.path.isdir(self.layout.unsettled)
         if bare and (count or any(self._preview.run())):
             yield from self._guarded(self._local_folders())
-        # Before the threads are listed, so that each status file found now already has
-        # its thread.
-        self.upkeep.status.scan()
         # One stamp for each thread would take a tenth of the time.
         with self.upkeep.local.stamp.held_back():
             for topic in self._topics():
                 count += yield from self._guarded(self._thread(topic))
-            count += yield from self._guarded(self._orphaned_status_files())
         if not self.dry_run and (count or self._is_unsettled()):
             self._settle()
-            yield from self._guarded(self._unsettled_status_lines())
-
-    def _unsettled_status_lines(self) -> Iterator[RepairStep]:
-        """Update the status files of the threads that cannot be settled now."""
-        self.upkeep.status.invalidate()
-        for topic in pending.unsettled_topics(self.layout):
-            with self.upkeep.lock(topic, _HOLDER):
-                thread = self._read(topic)
-                if thread is not None:
-                    yield from self._status_lines(thread)
 
     def _settle(self) -> None:
         # Whatever is in its way is among the findings.
@@ -188,7 +173,7 @@ class Repair:
         if thread is not None:
             thread = yield from self._projections(thread, waiting=waiting)
             if not (waiting and _is_meta_stale(thread)):
-                yield from self._status_lines(thread)
+                yield from self._names(thread)
             yield from self._commit(thread)
 
     def _log(self, topic: str) -> Generator[RepairStep, None, Thread | None]:
@@ -337,12 +322,12 @@ class Repair:
             unknown = {} if isinstance(meta, Damage) else meta.unknown
         return thread._replace(snapshot=thread.snapshot._replace(unknown=unknown))
 
-    def _status_lines(self, thread: Thread) -> Iterator[RepairStep]:
-        if not is_status_wrong(self.upkeep, thread):
+    def _names(self, thread: Thread) -> Iterator[RepairStep]:
+        if self.upkeep.names.are_current(thread.state):
             return
         if not self.dry_run:
-            self.upkeep.status.write(thread.state)
-        yield RepairStep(".local/status", f"update the line of {thread.state.topic}")
+            self.upkeep.names.write(thread.state)
+        yield RepairStep(".local/names", f"add the names of {thread.state.topic}")
 
     def _commit(self, thread: Thread) -> Iterator[RepairStep]:
         """Mark entries of wc that no process is committing, so that settling commits
@@ -360,22 +345,6 @@ class Repair:
             entries = counted(count, "entry", "entries")
             path = self._relative(self.layout.log(topic))
             yield RepairStep(path, f"commit {entries}")
-
-    def _orphaned_status_files(self) -> Iterator[RepairStep]:
-        """Remove the status files of deleted threads. A file that wc did not write is
-        kept."""
-        try:
-            topics = {*self.reader.all_topics_and_folders()[0], *self.recovery.topics()}
-        except WcError:
-            return  # unknown to which thread a file belongs
-        for name in self.upkeep.status.orphans(topics):
-            path, root = f"{self.layout.local}/{name}", self.layout.root
-            if not (read_plain(path, root) or b"").startswith(_STATUS_MARK):
-                yield self._set_aside(path, _NO_THREAD, "belongs to no thread")
-                continue
-            if not self.dry_run:
-                self.upkeep.local.remove(name)
-            yield RepairStep(f".local/{name}", "belongs to no thread: remove it")
 
     def _relative(self, path: str) -> str:
         return self.layout.relative(path)
@@ -402,23 +371,6 @@ def is_older_page(topic: str, disk: bytes, rendered: bytes) -> bool:
     if not 0 < old.version < new.version:
         return False
     return (old.entries, old.base, old.damage) == (new.entries, new.base, ())
-
-
-def is_status_wrong(upkeep: Upkeep, thread: Thread) -> bool:
-    """Return whether the status lines of a thread are wrong.
-
-    A store that wc never wrote to has none, and a thread that only other tools wrote
-    need not have any. Something in the way of all of them is a separate finding.
-    """
-    topic, layout = thread.state.topic, upkeep.layout
-    if thread.snapshot.log_size < 0:
-        return False  # without a log, they stay as last written
-    places = (layout.local, f"{layout.local}/status")
-    if any(obstruction(place, "folder") for place in places):
-        return False
-    if not os.path.isdir(layout.unsettled) or upkeep.status.are_current(thread.state):
-        return False
-    return model.written_by_wc(thread.entries) or bool(upkeep.status.paths_of(topic))
 
 
 def _is_from_wc(topic: str, data: bytes) -> bool:

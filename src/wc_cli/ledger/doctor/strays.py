@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _FOLDERS = frozenset(
-    {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}
+    {"locks", "locks/threads", "unsettled", "cursors", "me", "imported"}
     | {"quarantine", "scratch", "presence", "sessions", "loops", "elsewhere"}
     | {"authors", "names", "merges", "snapshots", "activity", "line"}
 )

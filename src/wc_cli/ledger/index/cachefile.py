@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 # Nobody waits longer while the cache is made again.
 _PATIENCE_SECONDS = 1.0
 _BUSY_SECONDS = 2.0
+# Relative to ``.local``: what an older wc kept in place of the cache.
+_FORMER = (
+    *("status", "links", "index/settled", "index/overview", "index/entries.db"),
+    *("index/behind", "index/decisions"),
+)
 # How many threads are written in one transaction, during which nobody can read.
 _BATCH = 200
 # How many words of replaced entries are tolerated before the file is made again.
@@ -77,6 +82,7 @@ def refresh(root: str, clock: Clock = time.time_ns) -> set[str]:
     mostly about replaced logs. Returns the threads that it lacked. Raises WcError."""
     reader = StoreReader(root)
     with _locked(reader.layout):
+        _remove_former(reader.layout)
         try:
             with _opened(reader.layout) as database:
                 writer = _Writer(reader, database, clock)
@@ -95,6 +101,21 @@ def remake(root: str) -> None:
     with _locked(reader.layout):
         time.sleep(keys.TICK_SECONDS)
         _make(reader, time.time_ns)
+
+
+def _remove_former(layout: Layout) -> None:
+    """Remove what an older wc kept in place of the cache, as far as that is possible.
+    Links are not followed."""
+    for name in _FORMER:
+        path = f"{layout.local}/{name}"
+        for folder, _, files in os.walk(path, topdown=False):
+            for file in files:
+                with contextlib.suppress(OSError):
+                    os.unlink(f"{folder}/{file}")
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+        if os.path.isfile(path):
+            durable.remove(path, layout.root)
 
 
 def problem(root: str) -> str:

@@ -271,6 +271,7 @@ class Applier:
         layout, root = self.layout, self.layout.root
         paths = paths_of(topic)
         with self.upkeep.lock(topic):
+            self.upkeep.local.stamp.remove()
             before = self._state_before(topic)
             if paths.log in changes or os.path.lexists(layout.log(topic)):
                 durable.make_folder(layout.folder(topic), root)
@@ -361,16 +362,13 @@ class Applier:
             durable.flush_names(path, root)
 
     def _state_before(self, topic: str) -> model.State | None:
-        """The state that the status files of a thread show, unless a user's git reset
-        it; ``None`` if the status files must be looked up."""
+        """The state that the meta of a thread has; ``None`` if a user's git reset
+        it."""
         try:
             snapshot = self.reader.snapshot(topic)
         except NotFoundError:
             return model.initial_state(topic)
-        if snapshot.fresh:
-            return snapshot.state
-        self.upkeep.status.note_shown(snapshot.meta.state)
-        return None
+        return snapshot.state if snapshot.fresh else None
 
     def _apply_projections(
         self, topic: str, changes: dict[str, FileChange], before: model.State | None
@@ -386,14 +384,11 @@ class Applier:
             return
         if new_meta.newer or not _is_rendered_here(thread):
             self._apply_files(changes)
-            state = self.reader.snapshot(topic).state
-            self.upkeep.status.write(state, before)
-            self.upkeep.status.remove_stale(state)
+            self.upkeep.names.write(self.reader.snapshot(topic).state)
             return
         unknown = self._merge_unknown(topic, thread.snapshot.unknown, meta)
         seal = seal_of(thread.log, thread.data)
         self.upkeep.write_state(thread.state, thread.log.size, unknown, before, seal)
-        self.upkeep.status.remove_stale(thread.state)
 
     def _merge_unknown(
         self, topic: str, unknown: Mapping[str, Any], meta: FileChange

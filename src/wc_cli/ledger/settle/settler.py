@@ -160,7 +160,6 @@ class Settler:
 
     def _catch_up(self) -> None:
         if self.follower is not None:
-            self.upkeep.status.invalidate()
             with self._recorded([""], "not taken in"):
                 self.problems |= self.follower.catch_up()
 
@@ -217,7 +216,6 @@ class Settler:
 
     def _settle(self, topics: list[str]) -> None:
         threads = []
-        self.upkeep.status.invalidate()
         with self.upkeep.local.stamp.held_back():
             for topic in topics:
                 with self._recorded([topic], "not rendered"):
@@ -233,10 +231,6 @@ class Settler:
             # later.
             reason = "committed, but not everything on the branch is in the folder yet"
             self.problems = dict.fromkeys(topics, reason) | self.problems
-        for thread in threads:
-            # Its writer may have died before updating the threads that wait for it.
-            self.upkeep.status.note_replanned(thread.topic)
-        self.upkeep.refresh_waiting("settling")
         for thread in threads:
             if thread.topic not in self.problems:
                 with self._recorded([thread.topic], "not finished"):

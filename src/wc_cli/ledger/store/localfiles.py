@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # The files behind the lines, below `.local`. The script checks `hot` itself.
-SOURCES = ("status/", "elsewhere/", "use/", "unlanded.json")
+SOURCES = ("elsewhere/", "use/", "unlanded.json")
 _BYTES = 4  # few, as said below
 _RECORD = "watercooler"
 _GIT_FILE = b"gitdir: "

@@ -151,7 +151,7 @@ class LockedThread(NamedTuple):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the meta and status files match the log."""
+        """Whether the meta matches the log."""
         return self.snapshot is not None and self.snapshot.fresh
 
     @property
@@ -172,7 +172,7 @@ class LockedThread(NamedTuple):
 
     @property
     def shown_state(self) -> State | None:
-        """The state that the status files show now; ``None`` if that is unknown."""
+        """The state that the meta has; ``None`` if that is unknown."""
         return self.state if self.is_fresh or not self.exists else None
 
     @property

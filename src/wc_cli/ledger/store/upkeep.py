@@ -11,8 +11,8 @@ import time
 
 from wc_cli.ledger.store import durable, locks, quarantine
 from wc_cli.ledger.store.localfiles import LocalFiles
-from wc_cli.ledger.store.statusfiles import StatusFiles
-from wc_core.base.errors import Damage, LockTimeoutError, StorageError, WcError
+from wc_cli.ledger.store.namefiles import NameFiles
+from wc_core.base.errors import Damage, LockTimeoutError, StorageError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import file_name
 from wc_core.base.lean import contextlib
@@ -21,7 +21,7 @@ from wc_core.ledger.threads import projections, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from wc_core.base.layout import Layout
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader, Thread
 
 LOCK_SECONDS = 2.0
-# How often the status files of threads are written again because other processes
-# change these threads.
-_MOST_ROUNDS = 5
 _MINUTE = 60.0
 _DAY = 24 * 3600.0
 # The older tool's limit: it breaks a lock that is older.
@@ -49,8 +46,8 @@ def _now_ms() -> int:
 
 
 class Upkeep:
-    """The locks, markers and projections of one store, its ``status`` files and its
-    ``local`` ones."""
+    """The locks, markers and projections of one store, the index of its ``names``, and
+    its ``local`` files."""
 
     def __init__(
         self,
@@ -62,68 +59,18 @@ class Upkeep:
         self.layout = reader.layout
         self.rules = rules or settings.load(self.layout.root, env)
         self.local = LocalFiles(self.layout)
-        self.status = StatusFiles(reader, self.local, self.rules.directory)
+        self.names = NameFiles(reader, self.local)
 
     @contextlib.contextmanager
     def lock(
         self, topic: str, holder: str = "settling", seconds: float = LOCK_SECONDS
     ) -> Iterator[None]:
-        """Hold the lock of one thread for a block, while no older tool writes it.
-
-        Afterwards, the threads that wait for this one get their status files.
-        """
+        """Hold the lock of one thread for a block, while no older tool writes it."""
         layout = self.layout
         with locks.locked(layout.lock(topic), holder, seconds, layout.root):
             wait(layout, topic, seconds)
             yield
             self.local.stamp.renew()
-        if self.status.replanned and not self.status.is_together:
-            self.refresh_waiting(holder)
-
-    @contextlib.contextmanager
-    def together(self, holder: str) -> Iterator[None]:
-        """Write several threads in a block. The threads that wait for them get their
-        status files at its end, once."""
-        try:
-            with self.status.together():
-                yield
-        finally:
-            self.refresh_waiting(holder)
-
-    def refresh_waiting(self, holder: str) -> None:
-        """Write the status files of the threads whose readiness may have changed.
-        Failures are repeated when the changed thread is settled."""
-        if not (self.status.replanned or self.status.recounted):
-            return
-        # 1 ms, only when a plan has changed
-        from wc_core.ledger.planning import linkfiles
-
-        topics, self.status.replanned = self.status.replanned, set()
-        waiting, self.status.recounted = self.status.recounted, set()
-        waiting.update(linkfiles.affected(self.reader, topics | waiting))
-        if not linkfiles.has_cycles(self.reader):
-            self._write_status(waiting, holder)
-            return
-        # They share a plan, which must be that of the threads as they are afterwards:
-        # another process may change one of them, and write before this one.
-        plan = linkfiles.plan_around(self.reader, waiting)
-        for _ in range(_MOST_ROUNDS):
-            self.status.plan = plan
-            try:
-                self._write_status(waiting, holder)
-            finally:
-                self.status.plan = None
-            current = linkfiles.plan_around(self.reader, waiting)
-            if current.threads == plan.threads:
-                break
-            plan = current
-
-    def _write_status(self, topics: Iterable[str], holder: str) -> None:
-        """Write the status files of threads again, as far as they can be locked."""
-        for topic in sorted(topics):
-            with contextlib.suppress(WcError, OSError), self.lock(topic, holder):
-                state = self.reader.snapshot(topic).state
-                self.status.write(state, state)
 
     def marker(self, topic: str) -> str:
         """The path of the marker of a thread that awaits settling."""
@@ -144,10 +91,7 @@ class Upkeep:
                     durable.remove(path, self.layout.root)
 
     def refresh(self, topic: str) -> None:
-        """Write meta and status files again if they lag behind the log.
-
-        Takes the thread's lock. The status files may have been listed before.
-        """
+        """Write the meta again if it lags behind the log. Takes the thread's lock."""
         if self.reader.snapshot(topic).fresh:
             return
         with self.lock(topic):
@@ -156,11 +100,10 @@ class Upkeep:
                 return
             thread = self.reader.thread(topic)
             if thread.snapshot.log_size >= 0 and not thread.snapshot.meta.newer:
-                self.status.note_shown(thread.snapshot.meta.state)
                 self.write_whole(thread)
 
     def write_whole(self, thread: Thread) -> None:
-        """Write meta and status files for a thread that has just been read."""
+        """Write the meta of a thread that has just been read."""
         # .2 ms, not for a write
         from wc_core.ledger.threads.excerpts.sealing import seal_of
 
@@ -191,19 +134,16 @@ class Upkeep:
         before: State | None = None,
         seal: Seal | None = None,
     ) -> None:
-        """Write meta and status files for ``state``, folded from a log with this
-        ``seal``.
+        """Write meta for ``state``, folded from a log with this ``seal``.
 
-        ``before`` is the state that the status files show now; without it they are
-        looked up. ``unknown`` are the other tools' keys in the meta.
+        ``before`` is the state that the meta on disk has, if that is known. ``unknown``
+        are the other tools' keys in the meta.
         """
-        if before is None:
-            # A process may have died after changing them.
-            self.local.stamp.remove()
-        self.status.write(state, before)
+        self.local.stamp.remove()
+        self.names.write(state, before)
         if before is None:
             self._keep_unreadable_meta(state.topic)
-        # Last: a fresh meta promises that the status files are up to date.
+        # Last: a fresh meta promises that the names are up to date.
         data = projections.render_meta(state, log_size, unknown, seal)
         durable.replace(self.layout.meta(state.topic), data, self.layout.root)
 

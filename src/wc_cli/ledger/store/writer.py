@@ -193,8 +193,6 @@ class StoreWriter:
             if self.reader.cursor(read.topic, key).heads != read.heads:
                 path = self.reader.cursor_path(read.topic, key)
                 self.upkeep.local.write_cursor(path, read, key)
-                state = self.reader.snapshot(read.topic).state
-                self.upkeep.status.write(state, state)
 
     # --- the folders of the store -------------------------------------------
 
@@ -217,7 +215,7 @@ class StoreWriter:
             if self.place.kind == PLAIN:
                 durable.ensure_line(f"{root}/.gitattributes", ATTRIBUTES, root)
             durable.ensure_line(f"{root}/.gitignore", IGNORED, root)
-        self._write_all_status_files()
+        self.upkeep.names.write_all()
         durable.flush_parents(root, _FOLDERS_ABOVE)
         # Last: its existence means that everything else exists.
         durable.make_folder(layout.unsettled, root)
@@ -233,18 +231,6 @@ class StoreWriter:
             return  # it was wc, which knows better
         applied.note(self.layout, applied.Applied(repository.commit))
 
-    def _write_all_status_files(self) -> None:
-        """Write the status files of the existing threads in an adopted store."""
-        for topic in self.reader.topics():
-            # Another process may have done this already, or be doing it.
-            with (
-                contextlib.suppress(WcError),
-                self.upkeep.lock(topic, self.author_name),
-            ):
-                state = self.reader.snapshot(topic).state
-                self.upkeep.status.write(state, model.initial_state(topic))
-        self.upkeep.status.index_names()
-
     # --- one entry ----------------------------------------------------------
 
     def _write_locked(self, draft: Draft, source: IdSource) -> Receipt:
@@ -255,7 +241,7 @@ class StoreWriter:
             topic = aliases.name_of(self.reader, thread.state)
             return self._judged(receipt._replace(topic=topic), draft, thread.state)
         if not thread.exists:
-            self.upkeep.status.complete_names()
+            self.upkeep.names.complete()
         draft, move = self._decided(draft, thread)
         entry = self._entry(draft, move, thread, source)
         line = codec.to_line(entry, thread.state.entry_count)
@@ -364,9 +350,7 @@ class StoreWriter:
     def _closing(self, draft: Draft, state: model.State) -> tuple[Draft, list[str]]:
         """The draft that closes a thread, and notes on threads that can begin then.
         Raises ConflictError if parts of the thread are open, unless forced."""
-        if not os.path.isdir(self.layout.links):
-            return draft, []
-        from wc_core.ledger.planning import closing  # 2 ms, for stores with links
+        from wc_core.ledger.planning import closing  # 6 ms, for the last entry
 
         draft = closing.checked(self.reader, draft, state)
         return draft, closing.notes(self.reader, state, self.author.identity.author)
