@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.run.entries.localtopic import chosen_text
 from wc_cli.run.options import Options, command, flag
 from wc_cli.run.output import say, say_json
-from wc_core.attention.status import files, pins
+from wc_core.attention.status import identityfiles, pins
 from wc_core.base import names
 from wc_core.base.errors import NotFoundError
 from wc_core.base.files import read_plain
@@ -218,10 +218,10 @@ def _status_line(context: Context) -> tuple[bool, str]:
     layout = Layout(context.place.root)
     repository = context.place.repository
     worktree = (repository.worktree_id if repository is not None else "") or None
-    name = files.who_name(plain.source, context.env)
-    folders = [worktree or files.MAIN_WORKTREE]
+    name = identityfiles.who_name(plain.source, context.env)
+    folders = [worktree or identityfiles.MAIN_WORKTREE]
     if plain.person:
-        folders.append(files.MAIN_WORKTREE)
+        folders.append(identityfiles.MAIN_WORKTREE)
     for folder in folders:
         kept = read_plain(f"{layout.local}/me/{folder}/{name}", layout.root)
         if kept:

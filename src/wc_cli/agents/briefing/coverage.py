@@ -10,11 +10,10 @@ import os
 import time
 
 from wc_cli.agents.briefing.dialects import DIALECTS
-from wc_core.attention.status.files import MAX_FILE_BYTES
+from wc_core.attention.status import identityfiles
 from wc_core.base.agents import AGENTS
 from wc_core.base.errors import WcError
-from wc_core.base.files import names_in, read_plain
-from wc_core.base.layout import key_of
+from wc_core.base.files import names_in
 from wc_core.base.names import fold, parse
 from wc_core.base.times import ago
 from wc_core.base.values import NamedTuple
@@ -86,14 +85,10 @@ def _coverage_of(layout: Layout, agent: Agent, level: str) -> Coverage:
 
 def _seen(layout: Layout) -> Iterable[str]:
     """The keys of the agents that have run ``wc`` here or whose guard has run."""
-    folder = f"{layout.local}/me"
     try:
         clients = set(names_in(layout.guards, layout.root))
         yield from (fold(one.name) for one in AGENTS if one.client in clients)
-        for tree in names_in(folder, layout.root):
-            for name in names_in(f"{folder}/{tree}", layout.root):
-                path = f"{folder}/{tree}/{name}"
-                data = read_plain(path, layout.root, MAX_FILE_BYTES) or b""
-                yield key_of(os.fsdecode(data.partition(b"\n")[0]))
-    except (OSError, WcError):
+        for tree in names_in(f"{layout.local}/me", layout.root):
+            yield from identityfiles.keys_in(layout, tree).values()
+    except WcError:
         return

@@ -13,7 +13,7 @@ from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.ledger.store import durable, locks
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.attention.status import conflictmarks
-from wc_core.attention.status.files import MAIN_WORKTREE
+from wc_core.attention.status.identityfiles import MAIN_WORKTREE
 from wc_core.base import names
 from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError, WcError
 from wc_core.base.files import names_in

@@ -6,16 +6,16 @@ import os
 
 from wc_cli.edits.radar import snapshots
 from wc_cli.ledger.branch.git import Git, GitError, GitTimeoutError
-from wc_core.attention.status.files import (
+from wc_core.attention.status import identityfiles
+from wc_core.attention.status.identityfiles import (
     DEFAULT_NAME,
     LAST_WRITER,
     MAIN_WORKTREE,
-    MAX_FILE_BYTES,
 )
 from wc_core.base.agents import AGENTS
-from wc_core.base.errors import NotFoundError, WcError
-from wc_core.base.files import names_in, read_plain
-from wc_core.base.layout import BRANCH, CLAIMS_BRANCH, key_of
+from wc_core.base.errors import NotFoundError
+from wc_core.base.layout import BRANCH, CLAIMS_BRANCH
+from wc_core.base.lean import contextlib
 from wc_core.base.names import fold, parse
 from wc_core.base.text import one_line
 from wc_core.edits.notes import reading
@@ -232,36 +232,21 @@ def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
     """The agent that wrote last in a worktree, such as ``Codex@review``: a note, an
     entry or a file; otherwise one that ran ``wc`` there. Empty if none is known. People
     are in all worktrees."""
-    folder = f"{layout.local}/me/{side.worktree_id or MAIN_WORKTREE}"
-    agents = _agents_in(layout, folder)
-    if LAST_WRITER in agents:
-        return _participant(agents[LAST_WRITER][1], side)
+    worktree = side.worktree_id or MAIN_WORKTREE
+    agents = identityfiles.keys_in(layout, worktree)
+    agents.pop(DEFAULT_NAME, None)
+    if agents.get(LAST_WRITER):
+        return _participant(agents[LAST_WRITER], side)
     here = reading.place_of(layout, side.path)
     for note in reading.current_notes(layout, now_ms):
         if note.place == here:
             return _participant(note.agent, side)
-    _, latest = max(agents.values(), default=(0, ""))
-    return _participant(latest, side)
-
-
-def _agents_in(layout: Layout, folder: str) -> dict[str, tuple[int, str]]:
-    """The time and the key of each agent that was recorded in a worktree, by the name
-    of the file."""
-    try:
-        names = names_in(folder, layout.root)
-    except WcError:
-        return {}
-    agents = {}
-    for name in names:
-        try:
-            changed = os.lstat(f"{folder}/{name}").st_mtime_ns
-            data = read_plain(f"{folder}/{name}", layout.root, MAX_FILE_BYTES)
-        except OSError:
-            continue
-        key = key_of(os.fsdecode((data or b"").partition(b"\n")[0]))
-        if key and name != DEFAULT_NAME:
-            agents[name] = (changed, key)
-    return agents
+    folder = f"{layout.local}/me/{worktree}"
+    seen = {}
+    for name in filter(agents.get, agents):
+        with contextlib.suppress(OSError):
+            seen[os.lstat(f"{folder}/{name}").st_mtime_ns] = agents[name]
+    return _participant(seen[max(seen)] if seen else "", side)
 
 
 def _participant(text: str, side: Side) -> str:

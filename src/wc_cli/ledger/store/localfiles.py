@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from wc_cli.ledger.store import durable
-from wc_core.attention.status import files as statusfiles
-from wc_core.attention.status.files import DEFAULT_NAME
+from wc_core.attention.status import identityfiles
+from wc_core.attention.status.identityfiles import DEFAULT_NAME
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import safe_name
@@ -223,11 +223,11 @@ class LocalFiles:
     ) -> None:
         """Write who "me" is in a worktree. Not for an agent that is not found in the
         environment: it would replace the person."""
-        is_default = statusfiles.who_name(identity.source, env) == DEFAULT_NAME
+        is_default = identityfiles.who_name(identity.source, env) == DEFAULT_NAME
         if is_default and not identity.person:
             return
-        worktree = worktree or statusfiles.MAIN_WORKTREE
-        files = statusfiles.identity_files(worktree, identity, directory, env)
+        worktree = worktree or identityfiles.MAIN_WORKTREE
+        files = identityfiles.identity_files(worktree, identity, directory, env)
         for path, data in files.items():
             if read_plain(f"{self.layout.local}/{path}", self.layout.root) != data:
                 self.write(path, data)
@@ -239,8 +239,8 @@ class LocalFiles:
         which may be that of one command. People are in all worktrees."""
         if identity.person:
             return
-        folder = worktree or statusfiles.MAIN_WORKTREE
-        path, data = f"me/{folder}/{statusfiles.LAST_WRITER}", f"{safe_name(key)}\n"
+        folder = worktree or identityfiles.MAIN_WORKTREE
+        path, data = f"me/{folder}/{identityfiles.LAST_WRITER}", f"{safe_name(key)}\n"
         if self.has(path, data.encode()):
             os.utime(f"{self.layout.local}/{path}", follow_symlinks=False)
         else:

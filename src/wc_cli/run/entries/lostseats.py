@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from wc_core.attention.status import holders
-from wc_core.attention.status.files import MAIN_WORKTREE, MAX_FILE_BYTES
+from wc_core.attention.status.identityfiles import MAIN_WORKTREE, keys_in
 from wc_core.base.agents import row_of
 from wc_core.base.errors import WcError
-from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import Layout, key_of
 from wc_core.base.lean import contextlib, functools
 from wc_core.base.names import Directory, fold, is_in_cloud, near_names, parse
@@ -122,15 +121,10 @@ class LostSeats:
         """The seats under which agents have spoken in worktrees that are still there,
         such as ``reviewer``: not all are named after worktrees."""
         layout = Layout(self._context.place.root)
-        folder, repository = f"{layout.local}/me", self._repository
+        repository = self._repository
         trees = seats.trees(repository) if repository is not None else []
-        keys = set()
-        for tree in (MAIN_WORKTREE, *(tree.worktree_id for tree in trees)):
-            with contextlib.suppress(WcError, OSError):
-                for name in names_in(f"{folder}/{tree}", layout.root):
-                    path = f"{folder}/{tree}/{name}"
-                    data = read_plain(path, layout.root, MAX_FILE_BYTES) or b""
-                    keys.add(key_of(data.decode(errors="replace").partition("\n")[0]))
+        names = (MAIN_WORKTREE, *(tree.worktree_id for tree in trees))
+        keys = (key for name in names for key in keys_in(layout, name).values())
         return {fold(parse(key).seat) for key in keys}
 
     @functools.cached_property

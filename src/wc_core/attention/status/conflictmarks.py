@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 
-from wc_core.attention.status.files import MAIN_WORKTREE
+from wc_core.attention.status.identityfiles import MAIN_WORKTREE
 from wc_core.base.errors import WcError
 from wc_core.base.files import read_plain
 from wc_core.base.text import one_line

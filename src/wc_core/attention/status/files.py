@@ -27,16 +27,6 @@ of one. The lines::
     2 claudecode(pat)           entries that are NEW for that participant
     0 codex@fix(pat)
     7 *                         … and for everyone who is not listed
-
-Who ran ``wc`` in a worktree says ``me/<worktree>/<who>``, for ``wc whoami``, the radar
-and the coverage of guards, and which agent wrote there last ``me/<worktree>/=wrote``.
-The worktree is the name of its folder in git's ``worktrees``, or `MAIN_WORKTREE`.
-``<who>`` is the key in WATERCOOLER_AGENT; where that is not set, the agent we run
-inside, ``=claudecode``; else ``=default``, a person.
-As a person is the same one everywhere, their file of the main worktree serves where
-there is none. Of an agent with a plain seat in WATERCOOLER_SEAT there is one for each,
-``=codex@left``, ``=codex@a1b2c3`` for a session: several may share a worktree. The
-line is the key, ``codex@fix%2Fui(pat)``; an older wc wrote more of them.
 """
 
 from __future__ import annotations
@@ -44,27 +34,18 @@ from __future__ import annotations
 from wc_core.attention.status.places import places_of
 from wc_core.base import ulid
 from wc_core.base.layout import safe_name
-from wc_core.base.names import Directory, fold, parse
-from wc_core.base.text import consists_of
+from wc_core.base.names import Directory, parse
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.nextmoves import BALL, QUESTION, next_moves
 from wc_core.ledger.threads.model import CLOSED, OPEN, State
-from wc_core.people.identity import environment
-from wc_core.people.identity.resolve import SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from wc_core.people.identity.resolve import Identity
-
 VERSION = "wc1"
 FREE_FOLDER = "=free"
 WAITING_FOLDER = "=waiting"
-DEFAULT_NAME = "=default"
-MAIN_WORKTREE = "=main"
-# In a worktree's folder of ``me``: the key of the agent that wrote there last.
-LAST_WRITER = "=wrote"
 
 # One read for each of thousands of files.
 MAX_FILE_BYTES = 1024
@@ -74,14 +55,6 @@ _MAX_STATUS_BYTES = 40
 
 # The name of a thread whose log has no usable id: it sorts as the longest waiting.
 UNKNOWN_ID = "0" * ulid.LENGTH
-
-# Other seats share a file, which describes the last one that wc ran in.
-_MAX_SEAT = 64
-_SEAT_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
-
-_PLAIN = str.maketrans(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", " \t\n"
-)
 
 
 class StatusView(NamedTuple):
@@ -98,27 +71,6 @@ class StatusView(NamedTuple):
     directory: Directory = Directory()
     waits: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
-
-
-def asked_name(agent: str) -> str:
-    """Returns the file name for a value of WATERCOOLER_AGENT: without blanks and
-    ASCII capitals, made safe. A shell can compute it."""
-    return safe_name(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
-
-
-def who_name(source: str, env: Mapping[str, str]) -> str:
-    """Returns the file name for an identity that the rule ``source`` found in
-    ``env``."""
-    if source == "WATERCOOLER_AGENT":
-        name = asked_name(env.get(source, ""))
-    elif agent := dict(environment.agents_in(env)).get(source):
-        name = f"={fold(agent)}"
-    else:
-        return DEFAULT_NAME
-    seat = env.get("WATERCOOLER_SEAT", "")
-    seat = environment.session_end(env) if seat == SESSION else seat
-    plain = consists_of(seat, _SEAT_CHARACTERS, _MAX_SEAT)
-    return f"{name}@{seat}" if plain else name
 
 
 def display_text(text: str, limit: int) -> str:
@@ -230,19 +182,3 @@ def _most_recent_first(view: StatusView) -> Iterator[tuple[str, int]]:
     for key in dict.fromkeys((*keys, *view.new)):
         if key in view.new:
             yield key, view.new[key]
-
-
-def identity_files(
-    worktree: str, identity: Identity, directory: Directory, env: Mapping[str, str]
-) -> dict[str, bytes]:
-    """Returns the file that defines "me" in ``worktree``, by its path relative to
-    ``.local/``.
-
-    ``env`` is where ``identity`` was found. An identity given for one command only
-    (``--as``) must not be stored. Returns nothing for a ``worktree`` that is not a
-    single file name.
-    """
-    if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
-        return {}
-    data = f"{safe_name(directory.key(identity.name))}\n".encode()
-    return {f"me/{worktree}/{who_name(identity.source, env)}": data}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from wc_core.attention.status.files import MAIN_WORKTREE
+from wc_core.attention.status.identityfiles import MAIN_WORKTREE
 from wc_core.attention.status.places import PINNED, Surroundings, worktree_places
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.values import NamedTuple
