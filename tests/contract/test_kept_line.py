@@ -320,20 +320,6 @@ def test_a_name_is_not_taken_for_the_agent_that_runs_the_prompt(
         assert named.says() == "Pat has the ball · main · 1 new"
 
 
-def test_a_repair_of_what_lines_are_made_of_ends_a_kept_line(repo: Repo) -> None:
-    repo.ok("new", "main", "--title", "T")
-    prompt = Prompt(repo, {})
-    assert prompt.says() == "🎾 you · main"
-    kept = kept_file(repo)
-    rewrite(kept, kept.read_bytes().replace(b"you", b"believed"))
-    [shown] = (repo.store / ".local/status/branch/main/.t").glob("*/*.main")
-    foreign = shown.with_name("later.gone")
-    foreign.write_text("not written by wc\n")
-    repo.ok("doctor", "--repair")
-    assert not foreign.exists()
-    assert prompt.says() == "🎾 you · main"
-
-
 class Interrupted(faults.Calls):
     """The calls of a write; before one of them someone looks, and after it the writer
     may die."""

@@ -7,19 +7,16 @@ The long run has more and longer writers.
 from __future__ import annotations
 
 import json
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 from tests.contract import judging
 from tests.contract.judging import FULL, PATIENT, ROOT, start, told
 from tests.observe.stores import Session
 from wc_core.attention.status import line as statusline
-from wc_core.attention.status.linethreads import LineSource
+from wc_core.attention.status.linethreads import StatusRow
 from wc_core.attention.status.places import Surroundings
-from wc_core.base import names, ulid
+from wc_core.base import names
 from wc_core.ledger.threads import model
-from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     import subprocess
@@ -112,60 +109,10 @@ def test_the_status_line_while_the_ball_goes_to_and_fro(repo: Repo) -> None:
         around = Surroundings(("main",), names.parse(agent))
         here = statusline.LinePlace(around)
         known = {
-            statusline.status_line([statusline.StatusRow(state, new)], here).casefold()
-            + "\n"
+            statusline.status_line([StatusRow(state, new)], here).casefold() + "\n"
             for state in {(one.ball, one.status): one for one in states}.values()
             for new in (None, *range(len(states) + 1))
         }
         # A name is spelt as its key where its file was gone before it was read.
         assert {one.casefold() for one in said} <= known, agent
         assert len({line.split(" · ")[0] for line in said}) > 1
-
-
-def test_a_ball_on_its_way_is_never_missed(repo: Repo) -> None:
-    """A folder that is listed before the ball is in it, another after it has left."""
-    repo.ok("new", "main", "--title", "x", "--as", "Codex")
-    holders = repo.store / ".local/status/branch/main/.t"
-    old = next((holders / "codex(pat)").iterdir())
-    content = old.read_bytes()
-    reader = StoreReader(str(repo.store))
-    around = Surroundings(("main",), names.parse("zed"))
-    source = LineSource(reader, None, None, around)
-    ended = threading.Event()
-
-    def pass_on() -> None:
-        here, number = old, 1
-        while not ended.is_set():
-            folder = holders / ("cursor(pat)", "codex(pat)")[number % 2]
-            folder.mkdir(exist_ok=True)
-            new = folder / f"{ulid.encode(number)}.main"
-            new.write_bytes(content)
-            here.unlink()
-            here, number = new, number + 1
-            time.sleep(0.0003)
-
-    mover = threading.Thread(target=pass_on)
-    mover.start()
-    try:
-        threads = [source.threads(1) for _ in range(700)]
-    finally:
-        ended.set()
-        mover.join()
-    assert {(one.around_count, one.latest is None) for one in threads} == {(1, False)}
-
-
-def test_a_ball_on_its_way_is_counted_once(repo: Repo) -> None:
-    """The new holder has it in the status line's files a moment before the old
-    one has lost it."""
-    repo.ok("new", "main", "--title", "x", "--as", "Codex")
-    folder = repo.store / ".local/status/branch/main/.t"
-    (old,) = (folder / "codex(pat)").iterdir()
-    kept = old.read_bytes()
-    repo.ok("handoff", "main", "--to", "Cursor", "--force", "--as", "Codex")
-    old.write_bytes(kept)
-    for agent, line in {
-        "zed": "Cursor has the ball · main · 2 new\n",
-        "cursor": "🎾 you · main · 2 new\n",
-    }.items():
-        env = {"WATERCOOLER_AGENT": agent}
-        assert repo.machine.run([str(SCRIPT)], repo.path, env=env).out == line

@@ -187,18 +187,6 @@ def test_the_status_line_is_one_clean_line(scene: Scene) -> None:
         break
 
 
-@pytest.mark.parametrize(
-    "raw", ["\u202eabc", "\u2066x", "a\u2028b", "\x9bx", "\x1b[1m"]
-)
-def test_a_status_file_of_someone_else_s_shows_none_of_it(repo: Repo, raw: str) -> None:
-    repo.ok("new", "main", "--title", "T", "--to", "Codex", "--force")
-    folder = repo.store / ".local/status/branch/main/.t/codex"
-    [path] = folder.iterdir()
-    path.write_text(f"wc1 OPEN\n{raw}\nCodex\n", encoding="utf-8")
-    done = repo.machine.run([str(SCRIPT)], repo.path)
-    assert done.out == "Codex has the ball · main\n"
-
-
 def test_no_commit_message_has_any_of_it(repo: Repo) -> None:
     repo.settled("new", "plain", "--title", "T")
     store = Store(repo.store)

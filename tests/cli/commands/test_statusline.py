@@ -253,7 +253,7 @@ def test_first_prompts_of_an_agent(repo: Repo, env: dict[str, str]) -> None:
     assert alone(fix, env=env) == line
 
 
-def test_a_store_without_status_files(repo: Repo) -> None:
+def test_a_store_without_local_files(repo: Repo) -> None:
     """An older tool's, or one whose local files were deleted."""
     repo.settled("new", "auth", "--title", "x", "--to", "Codex", "--force")
     shutil.rmtree(repo.store / ".local")
@@ -398,13 +398,6 @@ def test_rows_that_are_no_number_are_none(repo: Repo, odd: str) -> None:
     repo.ok("new", "two", "--title", "x")
     done = repo.machine.run(["sh", SCRIPT, f"--rows={odd}"], repo.path)
     assert (done.code, done.out, done.err) == (0, "🎾 you · one · +1\n", "")
-
-
-def test_a_status_file_that_is_damaged(repo: Repo) -> None:
-    repo.ok("new", "auth", "--title", "x", "--to", "Codex", "--force")
-    for path in (repo.store / ".local/status").rglob("*.auth"):
-        path.write_text("wc2 \x1b[1m\n")
-    assert twins(repo) == "Codex has the ball · auth"
 
 
 def _loop(repo: Repo, **changed: object) -> None:

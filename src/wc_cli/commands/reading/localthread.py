@@ -193,12 +193,11 @@ def pin(writer: StoreWriter, worktree: str, topic: str) -> None:
     """Choose the thread of a worktree for the prompt and for commands without a topic;
     an empty ``topic`` chooses none."""
     writer.prepare_store()
-    upkeep, layout = writer.upkeep, writer.layout
-    path = pins.pin_file(worktree)
+    local, path = writer.upkeep.local, pins.pin_file(worktree)
     if topic:
-        upkeep.local.write(path, f"{topic}\n".encode())
+        local.write(path, f"{topic}\n".encode())
         # The choice for an earlier worktree of that name may have the same bytes.
-        os.utime(f"{layout.local}/{path}", follow_symlinks=False)
+        os.utime(f"{writer.layout.local}/{path}", follow_symlinks=False)
     else:
-        upkeep.local.remove(path)
-    upkeep.local.stamp.renew()
+        local.remove(path)
+    local.stamp.renew()

@@ -4,13 +4,10 @@ has. If that isn't exactly one, it's an error."""
 
 from __future__ import annotations
 
-from wc_core.attention.status import holders, listings, pins
-from wc_core.attention.status.files import file_name, holder_key
-from wc_core.attention.status.pins import pin_place, worktree_key
-from wc_core.base import ulid
+from wc_core.attention.status import pins
+from wc_core.attention.status.balls import Balls, balls_here, folder_of, name_of
 from wc_core.base.errors import InvalidInputError, NotFoundError
-from wc_core.base.files import names_in
-from wc_core.base.layout import Layout, key_of, safe_name
+from wc_core.base.layout import Layout, safe_name
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
 from wc_core.ledger.threads.model import CLOSED, holder_text
@@ -19,13 +16,9 @@ from wc_core.people.identity.viewer import Viewer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from wc_cli.run.context import Context
     from wc_core.attention.status.places import Surroundings
-    from wc_core.ledger.git.repository import Repository
     from wc_core.ledger.threads.model import State
-    from wc_core.ledger.threads.reader import StoreReader
 
 _MOST = 5
 _HINT = "Give the topic, or choose a thread for this worktree: wc use TOPIC"
@@ -76,17 +69,17 @@ def local_states(context: Context) -> list[State]:
 def prompt_threads(context: Context) -> list[State]:
     """Return the threads that the prompt may show here: those whose ball the viewer
     has, if any, otherwise all open ones."""
-    reader = context.reader
-    around = _surroundings(context)
-    threads = local_threads(reader, around, context.place.repository)
-    return shown_threads(reader, around, threads)
+    around, balls = _surroundings(context), _balls(context)
+    return shown_threads(balls, around, local_threads(balls, around))
 
 
 def open_threads(context: Context) -> list[State]:
     """Return the open threads of this worktree."""
-    return local_threads(
-        context.reader, _surroundings(context), context.place.repository
-    )
+    return local_threads(_balls(context), _surroundings(context))
+
+
+def _balls(context: Context) -> Balls:
+    return Balls(context.reader, context.settings.directory)
 
 
 def _surroundings(context: Context) -> Surroundings:
@@ -129,62 +122,39 @@ def _named(state: State) -> str:
     return one_line(f"{state.name} ({holder_text(state.ball)})")
 
 
-def local_threads(
-    reader: StoreReader, surroundings: Surroundings, repository: Repository | None
-) -> list[State]:
+def local_threads(balls: Balls, surroundings: Surroundings) -> list[State]:
     """Returns the open threads of a worktree, longest waiting first.
 
     Raises CorruptError if one of them cannot be read: the prompt may show it, and it
     must not be mistaken for another one.
     """
     states = []
-    for topic in _candidates(reader, surroundings, repository):
+    for topic in {*balls_here(balls, surroundings), *_unsure(balls, surroundings)}:
         with contextlib.suppress(NotFoundError):  # removed since it was listed
-            state = reader.snapshot(topic).state
+            state = balls.reader.snapshot(topic).state
             if state.status != CLOSED and surroundings.has(state):
                 states.append(state)
-    return sorted(states, key=lambda state: file_name(state).encode())
+    return sorted(states, key=name_of)
+
+
+def _unsure(balls: Balls, surroundings: Surroundings) -> list[str]:
+    """Returns the topics by which a thread is here, even if it cannot be read."""
+    if surroundings.pinned:
+        return [surroundings.pinned]
+    topics = balls.freshness.direct
+    return [topic for topic in topics if safe_name(topic) in surroundings.places]
 
 
 def shown_threads(
-    reader: StoreReader, surroundings: Surroundings, states: list[State]
+    balls: Balls, surroundings: Surroundings, states: list[State]
 ) -> list[State]:
     """Returns the threads among which the prompt chooses: the viewer's if there are
     any, otherwise all. Threads that wait for others belong to no one."""
-    if surroundings.me is None or len(states) < _SEVERAL:
+    if len(states) < _SEVERAL:
         return states
-    from wc_core.ledger.planning import linkfiles  # 3 ms, only where several are open
-
-    directory = surroundings.directory
-    keys = set(directory.match_keys(surroundings.me))
-    own = [state for state in states if holder_key(state, directory) in keys]
-    return [state for state in own if not linkfiles.waits_of(reader, state)] or states
-
-
-def _candidates(
-    reader: StoreReader, surroundings: Surroundings, repository: Repository | None
-) -> list[str]:
-    """Returns the topics of the threads that have status files here."""
-    names = set(_thread_names(reader, surroundings, repository))
-    topics = {name: key_of(name) for name in names}
-    if all(topics.values()):
-        return [*topics.values()]
-    # A very long topic is cut in the name of the file.
-    return [topic for topic in reader.topics() if safe_name(topic) in names]
-
-
-def _thread_names(
-    reader: StoreReader, surroundings: Surroundings, repository: Repository | None
-) -> Iterator[str]:
-    """Yields the names of threads as they are in status files."""
-    layout = reader.layout
-    places, seated = surroundings.places, holders.seated_folders(layout, surroundings)
-    if surroundings.pinned:
-        places, seated = (pin_place(worktree_key(repository)),), []
-    folders = [f"{listings.root_of(layout)}/{holder}" for holder in seated]
-    for place in places:
-        folder = f"{layout.local}/status/branch/{place}/.t"
-        folders += [f"{folder}/{holder}" for holder in names_in(folder, layout.root)]
-    for folder in folders:
-        for name in holders.names_at(layout, folder):
-            yield name[ulid.LENGTH + 1 :]
+    own, directory = surroundings.own_folders(), surroundings.directory
+    return [
+        state
+        for state in states
+        if folder_of(state.ball, directory) in own and not balls.waits(state.topic)
+    ] or states

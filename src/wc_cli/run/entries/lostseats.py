@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import Balls
 from wc_core.attention.status.identityfiles import MAIN_WORKTREE, keys_in
 from wc_core.base.agents import row_of
 from wc_core.base.errors import WcError
@@ -62,10 +62,9 @@ class LostSeats:
 
     def all_lost(self) -> Iterator[State]:
         """Yield all of them. Only their threads are read."""
-        layout = self._context.reader.layout
-        folders = holders.holder_folders(layout)
-        lost = [folder for folder in folders if self.has(key_of(folder))]
-        return self.lost(ball.topic for ball in holders.held_balls(layout, lost))
+        balls = Balls(self._context.reader, self._context.settings.directory)
+        lost = [folder for folder in balls.folders() if self.has(key_of(folder))]
+        return self.lost(ball.topic for ball in balls.held(lost))
 
     def has(self, holder: str) -> bool:
         """Return whether a ball for ``holder`` is for such a seat. Seats of other

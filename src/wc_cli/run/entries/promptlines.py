@@ -15,6 +15,7 @@ from wc_cli.ledger.store import durable
 from wc_cli.ledger.store.localfiles import LineStamp
 from wc_cli.run.context import Context
 from wc_core.attention.status import conflictmarks, elsewhere, keptlines
+from wc_core.attention.status.balls import Balls
 from wc_core.attention.status.keptlines import STAMP, KeptLine, LineRequest
 from wc_core.attention.status.line import LinePlace, Mark, line_of, loop_mark
 from wc_core.attention.status.linethreads import LineSource
@@ -91,7 +92,7 @@ class PromptLines:
             around = Surroundings(worktree_places(self.repository), None, directory)
         else:
             around = surroundings(layout, self.repository, viewer)
-        source = LineSource(reader, viewer, self.repository, around)
+        source = LineSource(Balls(reader, context.settings.directory), viewer, around)
         rows = max(style.rows for style in styles)
         threads = source.threads(min(max(rows, 1), MAX_ROWS))
         place = LinePlace(

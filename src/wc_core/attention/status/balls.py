@@ -250,9 +250,14 @@ class Balls:
         ]
         return {fields.topic: self._ball_of(fields) for fields in found}
 
+    def of(self, topics: Iterable[str]) -> dict[str, HeldBall]:
+        """Returns the balls of those of these threads that are open, by topic; those
+        that wait for others, too."""
+        return {fields.topic: self._ball_of(fields) for fields in self._at(topics)}
+
     def waits(self, topic: str) -> tuple[str, ...]:
         """Returns what an open thread waits for, in words."""
-        self._ask(tuple)
+        self._ask(lambda: self.freshness)
         return self._waits.get(topic, ())
 
     def asked(self, folders: Iterable[str]) -> list[HeldBall]:
@@ -350,6 +355,16 @@ def seated_folders(balls: Balls, surroundings: Surroundings) -> list[str]:
     folders = dict.fromkeys(map(safe_name, surroundings.seat_keys()))
     others = balls.folders() if surroundings.seats else []
     return surroundings.seated(folders | dict.fromkeys(others))
+
+
+def balls_here(balls: Balls, surroundings: Surroundings) -> dict[str, HeldBall]:
+    """Returns the balls of the threads that are where ``surroundings`` are, by topic:
+    at its places, those that wait for others, too, and because of the seat."""
+    if surroundings.pinned:
+        return balls.of([surroundings.pinned])
+    seated = balls.held(seated_folders(balls, surroundings))
+    by_topic = {ball.topic: ball for ball in seated if ball.topic}
+    return by_topic | balls.at(surroundings.places)
 
 
 def without(

@@ -31,17 +31,23 @@ of one. The lines::
 
 from __future__ import annotations
 
+from wc_core.attention.status.line import (
+    holder_text,
+    status_text,
+    topic_text,
+    waits_text,
+)
 from wc_core.attention.status.places import places_of
 from wc_core.base import ulid
 from wc_core.base.layout import safe_name
 from wc_core.base.names import Directory, parse
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.nextmoves import BALL, QUESTION, next_moves
-from wc_core.ledger.threads.model import CLOSED, OPEN, State
+from wc_core.ledger.threads.model import CLOSED, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 VERSION = "wc1"
 FREE_FOLDER = "=free"
@@ -49,9 +55,6 @@ WAITING_FOLDER = "=waiting"
 
 # One read for each of thousands of files.
 MAX_FILE_BYTES = 1024
-_MAX_TOPIC_BYTES = 120
-MAX_HOLDER_BYTES = 80
-_MAX_STATUS_BYTES = 40
 
 # The name of a thread whose log has no usable id: it sorts as the longest waiting.
 UNKNOWN_ID = "0" * ulid.LENGTH
@@ -62,35 +65,13 @@ class StatusView(NamedTuple):
 
     ``new`` counts the NEW entries by identity key (`Directory.key`), zeros included,
     for every participant and everyone with a read cursor. ``waits`` are the names of
-    the threads that it waits for, ``pins`` the places of the worktrees that it was
-    chosen for (`wc_core.attention.status.pins`).
+    the threads that it waits for.
     """
 
     state: State
     new: Mapping[str, int]
     directory: Directory = Directory()
     waits: tuple[str, ...] = ()
-    pins: tuple[str, ...] = ()
-
-
-def display_text(text: str, limit: int) -> str:
-    """Returns ``text`` on one line of at most ``limit`` bytes, without control
-    characters."""
-    printed = "".join(char for char in " ".join(text.split()) if char.isprintable())
-    raw = printed.encode()
-    if len(raw) <= limit:
-        return printed
-    return raw[: limit - len("…".encode())].decode(errors="ignore") + "…"
-
-
-def status_text(state: State) -> str:
-    """Returns the status for display."""
-    return display_text(state.status, _MAX_STATUS_BYTES) or OPEN
-
-
-def topic_text(state: State) -> str:
-    """Returns the topic for display."""
-    return display_text(state.name, _MAX_TOPIC_BYTES) or "a thread"
 
 
 def holder_key(state: State, directory: Directory) -> str | None:
@@ -98,13 +79,6 @@ def holder_key(state: State, directory: Directory) -> str | None:
     if not (state.ball and state.ball.strip()):
         return None
     return directory.key(parse(state.ball))
-
-
-def holder_text(state: State) -> str:
-    """Returns the holder for display; empty if the ball is free."""
-    if not (state.ball and state.ball.strip()):
-        return ""
-    return display_text(state.ball, MAX_HOLDER_BYTES) or "someone"
 
 
 def file_name(state: State) -> str:
@@ -126,8 +100,7 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     folder = FREE_FOLDER if key is None else safe_name(key)
     # A thread that waits for another one requires no one to act.
     name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
-    places = (*places_of(state), *view.pins)
-    at_places = [f"status/branch/{place}/.t/{name}" for place in places]
+    at_places = [f"status/branch/{place}/.t/{name}" for place in places_of(state)]
     moves = next_moves(state, view.waits)
     # A free ball is nobody's move, but is listed, too.
     is_listed = (key is None and not view.waits) or any(m.kind == BALL for m in moves)
@@ -145,12 +118,6 @@ def status_files(view: StatusView) -> dict[str, bytes]:
 def question_name(topic: str, question: str) -> str:
     """Returns the name of the file of a question, by the id of its entry."""
     return f"{ulid.prefix(question) or UNKNOWN_ID}.{safe_name(topic)}"
-
-
-def waits_text(waits: Sequence[str]) -> str:
-    """Returns what a thread waits for, for display."""
-    hidden = f" +{len(waits) - 1}" if len(waits) > 1 else ""
-    return display_text(waits[0], MAX_HOLDER_BYTES) + hidden
 
 
 def _file_content(view: StatusView) -> bytes:

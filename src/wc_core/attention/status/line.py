@@ -6,16 +6,7 @@ Only this module knows what a line says: the script prints lines that were kept
 
 from __future__ import annotations
 
-from wc_core.attention.status.files import (
-    MAX_HOLDER_BYTES,
-    display_text,
-    file_name,
-    holder_text,
-    question_name,
-    status_text,
-    topic_text,
-    waits_text,
-)
+from wc_core.attention.status.linethreads import LineThreads, StatusRow, threads_of
 from wc_core.attention.status.look import (
     MAX_ROWS,
     LineStyle,
@@ -29,13 +20,12 @@ from wc_core.base.layout import safe_name
 from wc_core.base.lean import re
 from wc_core.base.names import parse, without_tag
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning.nextmoves import QUESTION, NextMove, next_moves
-from wc_core.ledger.threads.model import CLOSED, OPEN, State
+from wc_core.ledger.threads.model import OPEN, State
 from wc_core.people.activity import ENDED, UNKNOWN, WAITING_FOR_HUMAN, WORKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 # The line of an unusable store.
@@ -50,25 +40,42 @@ _SEPARATOR_WIDTH = 3
 # A status of a loop that may be shown unchanged.
 _STATUS = re.compile(r"[a-z][a-z0-9:_-]{0,39}")
 _MAX_COUNT = 999_999
+_MAX_TOPIC_BYTES = 120
+_MAX_HOLDER_BYTES = 80
+_MAX_STATUS_BYTES = 40
 
 
-class StatusRow(NamedTuple):
-    """A thread and the number of its entries that are NEW for the viewer; ``None``
-    if unknown. ``waits`` are the names of the threads that it waits for. ``question``
-    is the oldest one to the viewer."""
+def display_text(text: str, limit: int) -> str:
+    """Returns ``text`` on one line of at most ``limit`` bytes, without control
+    characters."""
+    printed = "".join(char for char in " ".join(text.split()) if char.isprintable())
+    raw = printed.encode()
+    if len(raw) <= limit:
+        return printed
+    return raw[: limit - len("…".encode())].decode(errors="ignore") + "…"
 
-    state: State
-    new: int | None = None
-    waits: tuple[str, ...] = ()
-    question: NextMove | None = None
 
-    @property
-    def order(self) -> tuple[bool, bytes]:
-        """The sort key of threads that wait for the viewer: questions first, and of
-        each kind the longest waiting one."""
-        question = self.question
-        name = question_name(self.state.topic, question.since) if question else ""
-        return question is None, (name or file_name(self.state)).encode()
+def status_text(state: State) -> str:
+    """Returns the status for display."""
+    return display_text(state.status, _MAX_STATUS_BYTES) or OPEN
+
+
+def topic_text(state: State) -> str:
+    """Returns the topic for display."""
+    return display_text(state.name, _MAX_TOPIC_BYTES) or "a thread"
+
+
+def holder_text(state: State) -> str:
+    """Returns the holder for display; empty if the ball is free."""
+    if not (state.ball and state.ball.strip()):
+        return ""
+    return display_text(state.ball, _MAX_HOLDER_BYTES) or "someone"
+
+
+def waits_text(waits: Sequence[str]) -> str:
+    """Returns what a thread waits for, for display."""
+    hidden = f" +{len(waits) - 1}" if len(waits) > 1 else ""
+    return display_text(waits[0], _MAX_HOLDER_BYTES) + hidden
 
 
 class Mark(NamedTuple):
@@ -166,21 +173,6 @@ def status_line(
     return line_of(threads_of(rows, place.surroundings), place, style)
 
 
-class LineThreads(NamedTuple):
-    """The threads that a line is about: those that wait for me here, in their
-    ``order``, those of others here, latest first, and mine elsewhere. There are at
-    least as many of each as the line shows; the counts are those of all. ``latest`` is
-    the one of others that is shown alone."""
-
-    mine: tuple[StatusRow, ...] = ()
-    around: tuple[StatusRow, ...] = ()
-    away: tuple[StatusRow, ...] = ()
-    mine_count: int = 0
-    around_count: int = 0
-    away_count: int = 0
-    latest: StatusRow | None = None
-
-
 def line_of(
     threads: LineThreads, place: LinePlace, style: LineStyle | None = None
 ) -> str:
@@ -205,45 +197,6 @@ def trouble_line(text: str, style: LineStyle) -> str:
     fitting = text if style.fits(len(text)) else style.cut(text, style.columns)
     is_trouble = text in {STORE_MISSING, STORE_MOVED}
     return style.paint(fitting, _TROUBLE if is_trouble else _OTHERS)
-
-
-def threads_of(rows: Iterable[StatusRow], surroundings: Surroundings) -> LineThreads:
-    """Returns those of all threads that a line is about."""
-    directory = surroundings.directory
-    keys = set(directory.match_keys(surroundings.me)) if surroundings.me else set()
-    seats = {*surroundings.seat_keys()}
-    my_rows: list[StatusRow] = []
-    around: list[StatusRow] = []
-    away: list[StatusRow] = []
-    for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
-        if row.state.status == CLOSED:
-            continue
-        my_moves = [
-            move
-            for move in next_moves(row.state, row.waits)
-            if directory.key(parse(move.participant)) in keys
-        ]
-        questions = sorted(move for move in my_moves if move.kind == QUESTION)
-        questions.sort(key=lambda move: question_name("", move.since))
-        own_row = row._replace(question=questions[0] if questions else None)
-        at_seat = {directory.key(parse(move.participant)) for move in questions} & seats
-        if surroundings.has(row.state) or (at_seat and not surroundings.pinned):
-            (my_rows if my_moves else around).append(own_row)
-        elif my_moves:
-            away.append(own_row)
-    my_rows.sort(key=lambda row: row.order)
-    away.sort(key=lambda row: row.order)
-    # Waiting threads are shown only if nothing else is here.
-    latest = ([row for row in around if not row.waits] or around)[-1:]
-    return LineThreads(
-        mine=tuple(my_rows),
-        around=tuple(around[::-1]),
-        away=tuple(away),
-        mine_count=len(my_rows),
-        around_count=len(around),
-        away_count=len(away),
-        latest=latest[0] if latest else None,
-    )
 
 
 class _LineParts(NamedTuple):
@@ -289,7 +242,7 @@ def _shared_parts(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
 def _my_move(row: StatusRow, mark: Mark, style: LineStyle, hidden: str) -> _LineParts:
     sign, words = _sign(row, style), Word("you", "you")
     if row.question is not None:
-        asker = display_text(row.question.by, MAX_HOLDER_BYTES) or "someone"
+        asker = display_text(row.question.by, _MAX_HOLDER_BYTES) or "someone"
         asker = _without_place(without_tag(asker, style.tag), row.state)
         words = Word(f"{asker} asks", f"{isolate_rtl(asker)} asks")
     parts = _shared_parts(row, mark, hidden)

@@ -1,9 +1,7 @@
 """The thread chosen for a worktree with ``wc use``.
 
 ``.local/use/<worktree>`` has the topic on one line; the worktree is named as in
-``.local/me``. The thread has its own place there, `pin_place`, with its status files,
-so that the prompt finds it like any other. As long as it's open, it is the only thread
-that is here.
+``.local/me``. As long as the thread is open, it is the only one that is here.
 
 Git reuses the name of a worktree that was removed. A choice that is older than its
 worktree was made for the earlier one and does not count.
@@ -14,10 +12,13 @@ from __future__ import annotations
 import os
 
 from wc_core.attention.status.identityfiles import MAIN_WORKTREE
-from wc_core.attention.status.places import PINNED, Surroundings, worktree_places
-from wc_core.base.files import names_in, read_plain
+from wc_core.attention.status.places import Surroundings, worktree_places
+from wc_core.base.errors import WcError
+from wc_core.base.files import read_plain
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import seats
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ _MAX_BYTES = 1024
 
 
 class Pin(NamedTuple):
-    """The topic that was chosen for a worktree, and whether it has an open thread."""
+    """The topic that was chosen for a worktree, and whether it has an open thread, or
+    one that cannot be read."""
 
     topic: str = ""
     is_open: bool = False
@@ -37,13 +39,7 @@ class Pin(NamedTuple):
 
 def pin_file(worktree: str) -> str:
     """Returns the file of a worktree, relative to ``.local``."""
-    return f"{PINNED.removeprefix('.')}/{worktree}"
-
-
-def pin_place(worktree: str) -> str:
-    """Returns the place of the thread chosen for a worktree. No branch can have this
-    name."""
-    return f"{PINNED}/{worktree}"
+    return f"use/{worktree}"
 
 
 def worktree_key(repository: Repository | None) -> str:
@@ -51,14 +47,6 @@ def worktree_key(repository: Repository | None) -> str:
     if repository is None:
         return ""
     return repository.worktree_id or MAIN_WORKTREE
-
-
-def pinned_worktrees(layout: Layout, topic: str) -> tuple[str, ...]:
-    """Returns the worktrees for which a thread was chosen."""
-    if not os.path.isdir(layout.pins):
-        return ()
-    names = names_in(layout.pins, layout.root)
-    return tuple(name for name in names if read_pin(layout, name) == topic)
 
 
 def read_pin(layout: Layout, worktree: str) -> str:
@@ -79,8 +67,7 @@ def pin_of(layout: Layout, repository: Repository | None) -> Pin:
     topic = read_pin(layout, worktree)
     if not topic or _is_older_than_worktree(layout, repository, worktree):
         return Pin()
-    folder = f"{layout.local}/status/branch/{pin_place(worktree)}/.t"
-    return Pin(topic, _has_a_file(folder))
+    return Pin(topic, _is_open(StoreReader(layout.root), topic))
 
 
 def surroundings(
@@ -110,10 +97,8 @@ def _is_older_than_worktree(
     return made_ns > pinned_ns
 
 
-def _has_a_file(folder: str) -> bool:
-    """Returns whether the folder of a place has a status file of any holder."""
+def _is_open(reader: StoreReader, topic: str) -> bool:
     try:
-        holders = os.listdir(folder)
-        return any(os.listdir(f"{folder}/{holder}") for holder in holders)
-    except OSError:
-        return False
+        return reader.has(topic) and reader.snapshot(topic).state.status != CLOSED
+    except WcError:
+        return True  # nobody must take another one for it

@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 
 # The main worktree. No branch can have this name, and no thread's file name does.
 MAIN = ".main"
-# The prefix of places of threads chosen for a worktree
-# (`wc_core.attention.status.pins`). No branch can have this name either.
-PINNED = ".use"
 # The name of the main worktree's seat, if the settings give it one.
 _MAIN_SEAT = "main"
 
@@ -166,6 +163,11 @@ class Surroundings(NamedTuple):
     pinned: str = ""
     tag: str = ""
     seats: tuple[str, ...] = ()
+
+    def own_folders(self) -> tuple[str, ...]:
+        """Returns the folders of balls that are the viewer's or offered to them."""
+        keys = self.directory.match_keys(self.me) if self.me is not None else ()
+        return tuple(map(safe_name, keys))
 
     def seat_keys(self) -> Iterator[str]:
         """Yields the keys of the viewer's names that have their seat."""
