@@ -141,3 +141,18 @@ def test_a_python_without_sqlite_searches_the_logs(repo: Repo) -> None:
 
     assert json.loads(run("search", "needle", "--json"))["total"] == 1
     assert "has no SQLite" in run("doctor")
+
+
+def test_what_an_older_wc_kept_goes(repo: Repo) -> None:
+    local = repo.store / ".local"
+    repo.settled("new", "topic", "--title", "x")
+    (local / "status/holder/pat").mkdir(parents=True)
+    (local / "status/holder/pat/0.topic").write_text("wc1 OPEN\n")
+    (local / "status/out").symlink_to(repo.path)
+    (local / "index").mkdir(exist_ok=True)
+    for name in ("overview", "entries.db", "vectors"):
+        (local / "index" / name).touch()
+    repo.settled("say", "topic", "--title", "y")
+    assert not (local / "status").exists()
+    assert [path.name for path in (local / "index").iterdir()] == ["vectors"]
+    assert repo.path.is_dir()

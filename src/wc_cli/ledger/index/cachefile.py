@@ -104,18 +104,11 @@ def remake(root: str) -> None:
 
 
 def _remove_former(layout: Layout) -> None:
-    """Remove what an older wc kept in place of the cache, as far as that is possible.
-    Links are not followed."""
+    """Remove what an older wc kept in place of the cache, as far as that is
+    possible."""
     for name in _FORMER:
-        path = f"{layout.local}/{name}"
-        for folder, _, files in os.walk(path, topdown=False):
-            for file in files:
-                with contextlib.suppress(OSError):
-                    os.unlink(f"{folder}/{file}")
-            with contextlib.suppress(OSError):
-                os.rmdir(folder)
-        if os.path.isfile(path):
-            durable.remove(path, layout.root)
+        with contextlib.suppress(WcError, OSError):
+            durable.remove_tree(f"{layout.local}/{name}", layout.root)
 
 
 def problem(root: str) -> str:

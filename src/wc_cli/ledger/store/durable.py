@@ -536,6 +536,22 @@ def remove(path: str, root: str = "") -> None:
         raise_storage_error("could not be removed", path, error)
 
 
+def remove_tree(path: str, root: str) -> None:
+    """Remove a file, or a folder with everything in it; links are not followed. Raises
+    StorageError and OSError."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        remove(path, root)
+        return
+    for folder, folders, files in os.walk(path, topdown=False):
+        for name in (*files, *folders):
+            item = f"{folder}/{name}"
+            if os.path.islink(item) or not os.path.isdir(item):
+                os.unlink(item)
+            else:
+                os.rmdir(item)
+    os.rmdir(path)
+
+
 def move(path: str, to: str, root: str) -> None:
     """Move a file, folder or link, and flush both names. Raises StorageError."""
     folder, name = os.path.split(path)

@@ -475,7 +475,7 @@ def _landing_text(query: BriefQuery, snapshot: Snapshot) -> str:
 
 def _freed(reader: StoreReader, state: State) -> str:
     # 2 ms, for threads with links
-    from wc_core.ledger.planning.linkfiles import freed_text
+    from wc_core.ledger.planning.plans import freed_text
 
     return freed_text(reader, state)
 
