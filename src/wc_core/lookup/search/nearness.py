@@ -47,18 +47,17 @@ class Nearness(NamedTuple):
 def mixed(
     words: Mapping[Item, float],
     meaning: Mapping[Item, float],
-    floor: float = 0.0,
-    whole: float = 0.0,
+    floor: float,
+    whole: float,
 ) -> dict[Item, float]:
     """Returns both scores as one. That of the words counts three quarters, as a
-    fraction of ``whole``, the score of an entry with all of the words; without it a
-    half, as a fraction of the greatest. That of the meaning is a fraction of the
-    greatest.
+    fraction of ``whole``, the score of an entry with all of the words, or of the
+    greatest. That of the meaning is a fraction of the greatest.
 
     An entry without a score of words has none of the words. An entry that is not in
     ``meaning`` is no nearer than ``floor``, and gets that value.
     """
-    share = _WORDS_SHARE if whole else 0.5
+    share = _WORDS_SHARE
     most_words = max(whole, *words.values(), 0.0) or 1.0
     most_meaning = max(meaning.values(), default=0.0)
     if most_meaning <= 0:

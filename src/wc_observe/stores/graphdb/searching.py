@@ -226,7 +226,8 @@ class SearchedGraph:
             remaining = [match for match in every if query.follows(match)]
             return Matches(remaining, topic_counts(match.topic for match in every))
         counted = self._graph.rows(
-            f"{statement.text} {upto} RETURN r.id, t.topic, count(e)", **values
+            f"{statement.text} WITH r, t, e {upto} RETURN r.id, t.topic, count(e)",
+            **values,
         )
         rows = self._graph.rows(
             f"{statement.text} {ranks} {_where(following)} RETURN {_ROWS}, rank "

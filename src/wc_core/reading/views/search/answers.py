@@ -8,43 +8,40 @@ first within each rank.
 
 from __future__ import annotations
 
-from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.errors import WcError
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.lookup.search import excerpts, ranking
 from wc_core.lookup.search.ranking import loose_terms
-from wc_core.reading.views.overview import cursor_of, cursor_parts
 from wc_core.reading.views.rows import ANYTHING, Filter
 from wc_core.reading.views.search import facets as facet_views
-from wc_core.reading.views.search.facets import NO_COUNTS
-from wc_core.reading.views.search.near import NearQuery
-from wc_core.reading.views.search.query import ANY, RANKS, Match, Question, SearchQuery
+from wc_core.reading.views.search.query import ANY, Match, SearchQuery
 from wc_core.reading.views.search.ranked import (
+    LISTED,
     RANKED,
+    Asked,
+    Place,
     Position,
-    is_ranked_cursor,
+    Ranking,
+    Result,
     position_of,
-    ranked_answer,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from wc_core.lookup.search.mentions import Mentions
-    from wc_core.lookup.search.words import Term
     from wc_core.reading.views.entries import Numbered
-    from wc_core.reading.views.search.facets import Counts, Facet
-    from wc_core.reading.views.search.near import MeaningSource
+    from wc_core.reading.views.search.facets import Facet
     from wc_core.reading.views.search.query import (
-        Engine,
         Matches,
+        Question,
         SearchedThreads,
         SearchEngine,
-        Topics,
     )
-    from wc_core.reading.views.search.ranked import Ranked
+    from wc_core.reading.views.search.ranked import MeaningSource
 
 _AROUND = 60
 _MANY = 20
@@ -137,53 +134,6 @@ class Hits(NamedTuple):
         return fields
 
 
-class ShownThreads(NamedTuple):
-    """The threads of the hits, for their names and facets."""
-
-    overview: SearchedThreads
-    question: Question
-
-    def topics(self) -> Topics:
-        """Returns the threads to search; None for all."""
-        return None if self.question.criteria == ANYTHING else self.listed_topics()
-
-    def listed_topics(self) -> list[str]:
-        """Returns the threads to search."""
-        return self.overview.topics(self.question.criteria)
-
-    def page(
-        self,
-        hits: Sequence[Hit],
-        topics: Mapping[str, int],
-        counts: Counts,
-        known_names: Mapping[str, str],
-    ) -> Hits:
-        """Returns a page of these hits. ``topics`` has the number of all hits in each
-        thread, and ``counts`` their values. Some names of threads may already be known,
-        by topic."""
-        first = _most_first(topics)
-        named_topics = {hit.topic for hit in hits}.union(topic for topic, _ in first)
-        names = {
-            **known_names,
-            **self.overview.names(named_topics - known_names.keys()),
-        }
-        return Hits(
-            tuple(hit._replace(name=names[hit.topic]) for hit in hits),
-            sum(topics.values()),
-            topics=tuple((names[topic], count) for topic, count in first),
-            topic_count=len(topics),
-            facets=self.facets(counts, topics),
-        )
-
-    def facets(self, counts: Counts, topics: Mapping[str, int]) -> tuple[Facet, ...]:
-        """Returns the facets of hits in these threads, if requested."""
-        if not self.question.counting:
-            return ()
-        rows = self.overview.matching(Filter(topics=frozenset(topics)))
-        viewer = self.overview.viewer
-        return facet_views.facets(counts, rows, viewer, topics)
-
-
 def search(
     engine: SearchEngine,
     overview: SearchedThreads,
@@ -197,127 +147,104 @@ def search(
     entries do not change. Raises InvalidInputError for an empty query and for the
     cursor of another search.
     """
-    query = question.search_query()
-    position = _start(question, query)
-    shown = ShownThreads(overview, question)
-    topics = shown.topics()
-    if isinstance(position, Match):
-        matches = engine.matches(topics, query._replace(behind=position))
-        return _in_engine_order(engine, matches, query, shown)
-    whole = None
-    if question.mode != ANY or not loose_terms(query.terms):
-        limit = query.limit and max(query.limit, RANKED)
-        limited_query = query._replace(
-            limit=limit, newest=position.newest, unranked=RANKED
-        )
-        whole = engine.matches(topics, limited_query)
-        if position.place is None and not _can_be_ranked(query, whole):
-            return _in_engine_order(engine, whole, query, shown)
-    answer = ranked_answer(
-        engine,
-        topics,
-        query,
-        (whole, position),
-        loosely=question.is_loose,
-        near_query=_near_query(shown, query, meaning),
-    )
-    return _in_ranked_order(answer, query, shown)
+    query, criteria = question.search_query(), question.criteria
+    start = Position()
+    if question.cursor:
+        start = position_of(question.cursor, len(loose_terms(query.terms)))
 
+    def listed_topics() -> list[str]:
+        return overview.topics(criteria)
 
-def _near_query(
-    shown: ShownThreads, query: SearchQuery, meaning: MeaningSource | None
-) -> NearQuery | None:
-    """The query's original text, unless it restricts words to a field."""
-    if meaning is None or any(term.field for term in query.terms):
-        return None
-    return NearQuery(shown.question.query, meaning, shown.listed_topics)
-
-
-def _start(question: Question, query: SearchQuery) -> Match | Position:
-    """Returns where the page begins: after a match in the engine's order, or in a
-    ranked result. Raises InvalidInputError for the cursor of another search."""
-    cursor = question.cursor
-    if not cursor:
-        return Position()
-    if is_ranked_cursor(cursor):
-        position = position_of(cursor, len(loose_terms(query.terms)))
-        if position is not None:
-            return position
-    else:
-        rank, entry_id, topic = cursor_parts(cursor, 3, "a search")
-        if rank in map(str, RANKS):
-            return Match(int(rank), entry_id, topic)
-    raise InvalidInputError(
-        f"{cursor!r} is not a cursor of a search.",
-        "Use the cursor of the previous page, or none to start.",
-    )
-
-
-def _can_be_ranked(query: SearchQuery, whole: Matches) -> bool:
-    return bool(query.by_title and query.terms and len(whole.best) <= RANKED)
-
-
-def _in_engine_order(
-    engine: SearchEngine, matches: Matches, query: SearchQuery, shown: ShownThreads
-) -> Hits:
-    """Returns a page of hits in the engine's order."""
-    visible = matches.best[: query.limit or None]
+    topics = None if criteria == ANYTHING else listed_topics()
+    asked = Asked(engine, topics, query, question.query, meaning, listed_topics)
+    result = _result(asked, question, start)
+    places = result.places
+    if start.place is not None:
+        places = [place for place in places if place < start.place]
+    visible = places[: query.limit or None]
     cursor = ""
-    if len(visible) < len(matches.best):
-        last_match = visible[-1]
-        cursor = cursor_of(str(last_match.rank), last_match.id, last_match.topic)
+    if len(visible) < len(places):
+        cursor = result.position.cursor(visible[-1])
     hits = []
-    topics = matches.topics
-    terms = query.marked_terms(is_partial=False)
-    for match in visible:
+    for place in visible:
+        name = place.topic, place.id
         try:
-            numbered = engine.entry(match.topic, match.id)
+            numbered = result.entries.get(name) or engine.entry(*name)
         except WcError:
             # Replaced since it was found, so no longer a hit.
-            topics[match.topic] -= 1
-        else:
-            hits.append(_hit(numbered, match.topic, terms))
-    topics = {topic: count for topic, count in topics.items() if count > 0}
-    page = shown.page(hits, topics, matches.counts, {})
-    return page._replace(
-        cursor=cursor, unreadable=matches.unreadable, is_more=matches.is_more
-    )
-
-
-def _in_ranked_order(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hits:
-    """Returns a page of a ranked result."""
-    start = answer.position.place
-    remaining = [item for item in answer.entries if start is None or item[0] < start]
-    visible = remaining[: query.limit or None]
-    cursor = ""
-    if len(visible) < len(remaining):
-        cursor = answer.position.cursor(visible[-1][0])
-    hits = []
-    counts = NO_COUNTS
-    if query.counted:
-        entries = (numbered.entry for _, numbered in answer.entries)
-        values = (
-            value for entry in entries for value in facet_views.entry_values(entry)
-        )
-        counts = facet_views.counted(values)
-    for place, numbered in visible:
+            result.topics[place.topic] -= 1
+            continue
         terms = query.marked_terms(is_partial=not place.is_whole)
-        hit = _hit(numbered, place.topic, terms)
-        is_near = (place.topic, place.id) in answer.near
-        hits.append(hit._replace(is_partial=not place.is_whole, is_near=is_near))
-    return shown.page(hits, answer.topics, counts, answer.names)._replace(
-        cursor=cursor,
-        unreadable=answer.unreadable,
-        partial=sum(not place.is_whole for place, _ in answer.entries),
-        candidates=answer.candidates,
-        near=len(answer.near),
-        by_words=answer.by_words,
+        text = numbered.entry.body or numbered.entry.title
+        snippet = excerpts.mark_terms(text, terms, _AROUND)
+        is_near = name in result.near
+        hits.append(
+            Hit(place.topic, numbered, snippet, "", not place.is_whole, is_near)
+        )
+    return _page(hits, result, overview, question)._replace(cursor=cursor)
+
+
+def _result(asked: Asked, question: Question, start: Position) -> Result:
+    """Returns the result of a search, from a position on if it is in the engine's
+    order."""
+    query = asked.query
+    whole = None
+    if start.order == LISTED or question.mode != ANY or not loose_terms(query.terms):
+        limit = query.limit and max(query.limit, RANKED)
+        limited = query._replace(limit=limit, newest=start.newest, unranked=RANKED)
+        if start.order == LISTED and start.place is not None:
+            behind = Match(*start.place[1:])
+            limited = query._replace(behind=behind)
+        whole = asked.engine.matches(asked.topics, limited)
+        is_ranked = query.by_title and query.terms and len(whole.best) <= RANKED
+        if start.order == LISTED or not (start.order or is_ranked):
+            return Result(
+                [Place(True, *match) for match in whole.best],
+                start._replace(order=LISTED),
+                whole.topics,
+                {},
+                whole.unreadable,
+                whole.is_more,
+                whole.counts,
+            )
+    return Ranking(asked, start).result(whole, loosely=question.is_loose)
+
+
+def _page(
+    hits: Sequence[Hit], result: Result, overview: SearchedThreads, question: Question
+) -> Hits:
+    """Returns a page of these hits."""
+    topics = {topic: count for topic, count in result.topics.items() if count > 0}
+    first = _most_first(topics)
+    names = overview.names({hit.topic for hit in hits}.union(dict(first)))
+    return Hits(
+        tuple(hit._replace(name=names[hit.topic]) for hit in hits),
+        sum(topics.values()),
+        unreadable=result.unreadable,
+        topics=tuple((names[topic], count) for topic, count in first),
+        topic_count=len(topics),
+        partial=sum(not place.is_whole for place in result.places),
+        candidates=result.candidates,
+        near=sum((place.topic, place.id) in result.near for place in result.places),
+        by_words=result.by_words,
+        facets=_facets(result, topics, overview) if question.counting else (),
+        is_more=result.is_more,
     )
 
 
-def _hit(numbered: Numbered, topic: str, terms: Iterable[Term]) -> Hit:
-    text = numbered.entry.body or numbered.entry.title
-    return Hit(topic, numbered, excerpts.mark_terms(text, terms, _AROUND), topic)
+def _facets(
+    result: Result, topics: Mapping[str, int], overview: SearchedThreads
+) -> tuple[Facet, ...]:
+    counts = result.counts
+    if result.position.order != LISTED:
+        entries = (result.entries[place.topic, place.id] for place in result.places)
+        counts = facet_views.counted(
+            value
+            for numbered in entries
+            for value in facet_views.entry_values(numbered.entry)
+        )
+    rows = overview.matching(Filter(topics=frozenset(topics)))
+    return facet_views.facets(counts, rows, overview.viewer, topics)
 
 
 def _most_first(topics: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
@@ -349,7 +276,9 @@ def _near_text(hits: Hits) -> str:
     return f" or by meaning ({hits.near})" if hits.near else ""
 
 
-def threads_about(engine: Engine, about: Mentions) -> tuple[frozenset[str], Matches]:
+def threads_about(
+    engine: SearchEngine, about: Mentions
+) -> tuple[frozenset[str], Matches]:
     """Returns the threads with an entry that mentions ``about``, and the search result
     for them. Raises InvalidInputError for an invalid mention."""
     matches = engine.matches(None, SearchQuery((), about.checked()))

@@ -1,5 +1,6 @@
 """A ranked result: entries with every word in the order of their scores and, if there
-are fewer than a handful, entries with some of the words after them.
+are fewer than a handful, entries with some of the words or a similar meaning after
+them.
 
 A result is a snapshot: its cursors contain what its order depends on, the newest of the
 entries that were compared and the weights of the terms. Entries written later are not
@@ -8,10 +9,9 @@ in it.
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.values import NamedTuple
+from wc_core.lookup.search.nearness import Nearness, mixed
 from wc_core.lookup.search.ranking import (
     SearchedText,
     chosen_terms,
@@ -22,31 +22,58 @@ from wc_core.lookup.search.ranking import (
     whole_score,
 )
 from wc_core.reading.views.overview import cursor_of, cursor_parts
-from wc_core.reading.views.search.near import LEAST_TERMS, Mixture, with_meaning
-from wc_core.reading.views.search.query import LooseQuery, Match, topic_counts
+from wc_core.reading.views.search.facets import NO_COUNTS
+from wc_core.reading.views.search.query import (
+    Candidates,
+    LooseQuery,
+    Match,
+    topic_counts,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import Protocol
 
     from wc_core.lookup.search.nearness import EntryName
+    from wc_core.lookup.search.words import Term
     from wc_core.reading.views.entries import Numbered
-    from wc_core.reading.views.search.near import NearQuery
+    from wc_core.reading.views.search.facets import Counts
     from wc_core.reading.views.search.query import (
-        Candidates,
         Matches,
         SearchEngine,
         SearchQuery,
         Topics,
     )
 
+    class MeaningSource(Protocol):
+        """Knows which entries of a store are near a query:
+        `wc_core.reading.meaning`."""
+
+        def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+            """Returns the nearest entries of threads, of those up to the id ``newest``
+            if there is one."""
+
+        def entry(self, topic: str, entry_id: str) -> Numbered:
+            """Returns an entry. Raises WcError if it no longer exists."""
+
+
 # The most entries that are ordered by their texts. If more have every word, none are.
 RANKED = 100
 # With this many entries with every word, others are not looked for; and the most others
 # that are added to fewer.
 HANDFUL, SUGGESTED = 5, 10
-# The first part of a cursor: whether the order is that of the words alone.
-_BY_WORDS, _BY_MEANING = "ranked", "mixed"
+# For a query with fewer words, entries without any of them do not match.
+_LEAST_TERMS = 2
+# The most entries in a result that have none of the words.
+_MOST_NEAR = 20
+# They are at least so near, as a part of the nearest. In a small store, everything
+# would be in every answer otherwise.
+_LEAST_NEAR = 0.25
+_SCALE = 1_000_000
+# The first part of a cursor: the order is that of the engine, of the scores of words,
+# or also that of the meaning.
+LISTED, BY_WORDS, BY_MEANING = "listed", "ranked", "mixed"
 _PARTS = 7
 # Follows the weight of a term that makes no entry a candidate.
 _NOT_CHOSEN = "c"
@@ -54,7 +81,7 @@ _NOT_CHOSEN = "c"
 _MOST_DIGITS = 12
 
 
-class RankedPlace(NamedTuple):
+class Place(NamedTuple):
     """The place of an entry in a result; the greatest comes first. ``is_whole``: it has
     every word."""
 
@@ -65,199 +92,258 @@ class RankedPlace(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The content of a cursor: the last place before the page, the newest entry that
-    was compared with others, in the result or not, the weights of the terms, which of
-    these were chosen (see `chosen_terms`), and whether the order also depends on
-    meaning. Without a cursor, all of it is empty."""
+    """The content of a cursor: the order, the last place before the page, the newest
+    entry that was compared with others, in the result or not, the weights of the terms,
+    and which of these were chosen (see `chosen_terms`). Without a cursor, all of it is
+    empty."""
 
-    place: RankedPlace | None = None
+    order: str = ""
+    place: Place | None = None
     newest: str = ""
     weights: tuple[int, ...] = ()
     chosen: tuple[bool, ...] = ()
-    is_mixed: bool = False
 
-    def cursor(self, place: RankedPlace) -> str:
+    def cursor(self, place: Place) -> str:
         """Returns the cursor of the page after ``place``."""
         numbers = str(int(place.is_whole)), str(place.score)
         weights = "-".join(
             f"{weight}{'' if is_chosen else _NOT_CHOSEN}"
             for weight, is_chosen in zip(self.weights, self.chosen, strict=True)
         )
-        mark = _BY_MEANING if self.is_mixed else _BY_WORDS
-        return cursor_of(mark, self.newest, weights, *numbers, place.id, place.topic)
+        order = self.order or BY_WORDS
+        return cursor_of(order, self.newest, weights, *numbers, place.id, place.topic)
 
 
-def is_ranked_cursor(cursor: str) -> bool:
-    """Returns whether a cursor continues a ranked answer."""
-    return cursor.startswith((f"{_BY_WORDS}~", f"{_BY_MEANING}~"))
-
-
-def position_of(cursor: str, terms: int) -> Position | None:
-    """Returns the content of a ranked result's cursor, for a query with this many
-    terms; ``None`` for the cursor of another search."""
-    mark, newest, weights, is_whole, score, entry_id, topic = cursor_parts(
+def position_of(cursor: str, terms: int) -> Position:
+    """Returns the content of a cursor, for a query with this many loose terms. Raises
+    InvalidInputError for the cursor of another search."""
+    order, newest, weights, is_whole, score, entry_id, topic = cursor_parts(
         cursor, _PARTS, "a search"
     )
     listed = [weight for weight in weights.split("-") if weight]
-    if is_whole not in {"0", "1"} or len(listed) not in {0, terms}:
-        return None
     numbers = [weight.removesuffix(_NOT_CHOSEN) for weight in listed]
-    if not all(
-        number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS
-        for number in (score, *numbers)
+    if (
+        order not in {LISTED, BY_WORDS, BY_MEANING}
+        or is_whole not in {"0", "1"}
+        or len(listed) not in {0, terms}
+        or not all(
+            number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS
+            for number in (score, *numbers)
+        )
     ):
-        return None
-    place = RankedPlace(is_whole == "1", int(score), entry_id, topic)
+        raise InvalidInputError(
+            f"{cursor!r} is not a cursor of a search.",
+            "Use the cursor of the previous page, or none to start.",
+        )
+    place = Place(is_whole == "1", int(score), entry_id, topic)
     chosen = tuple(map(str.isdecimal, listed))
-    mixed = mark == _BY_MEANING
-    return Position(place, newest, tuple(map(int, numbers)), chosen, mixed)
+    return Position(order, place, newest, tuple(map(int, numbers)), chosen)
 
 
-class Ranked(NamedTuple):
-    """A result: all of its entries in order, each with its place. ``topics`` counts
-    them by thread. ``candidates`` counts the entries with some of the words; the result
-    has the best of these. ``near`` are the entries without any of the words but with a
-    similar meaning; ``by_words`` is why there can be none. ``names`` has the names of
-    the threads that were read, by topic."""
+class Result(NamedTuple):
+    """The ``places`` of all entries of a result in order; of one in the engine's order,
+    of those that follow the cursor. ``topics`` counts them by thread.
 
-    entries: list[tuple[RankedPlace, Numbered]]
-    topics: dict[str, int]
-    candidates: int
+    ``entries`` has those that were read, by topic and id, and ``counts`` the values of
+    the others. ``candidates`` counts the entries with some of the words; the result has
+    the best of these. ``near`` are the entries without any of the words but with a
+    similar meaning; ``by_words`` is why there can be none.
+    """
+
+    places: list[Place]
     position: Position
-    unreadable: tuple[str, ...]
-    near: frozenset[EntryName]
-    by_words: str
-    names: Mapping[str, str]
-
-
-def ranked_answer(
-    engine: SearchEngine,
-    topics: Topics,
-    query: SearchQuery,
-    start: tuple[Matches | None, Position],
-    *,
-    loosely: bool,
-    near_query: NearQuery | None = None,
-) -> Ranked:
-    """Returns the result for these threads. ``start``: all matches with every word, or
-    ``None`` if entries with any word are requested; and the cursor's content.
-    ``loosely``: entries with some of the words may follow, and with a ``near_query``
-    those with a similar meaning. Raises InvalidInputError if the cursor's order depends
-    on meaning that is no longer available."""
-    whole, position = start
-    entries: list[tuple[RankedPlace, Numbered]] = []
+    topics: dict[str, int]
+    entries: dict[EntryName, Numbered]
     unreadable: tuple[str, ...] = ()
-    terms, required = loose_terms(query.terms), required_terms(query.terms)
-    candidates, mixture = 0, Mixture([])
-    compared: list[Match] = []
-    if whole is not None:
-        scored = _scored(engine, whole.best, query, even_weights(query.terms))
-        entries = [(RankedPlace(True, *place), entry) for place, entry in scored]
-        unreadable = whole.unreadable
-        is_other_query = len(terms) > 1 or {*terms, *required} != {*query.terms}
-        loosely = loosely and len(entries) < HANDFUL and is_other_query
-    if loosely and terms:
-        position, loose = _loose(engine, topics, query, position)
-        compared = loose.best
-        whole_matches = {(place.id, place.topic) for place, _ in entries}
-        partial_matches = [
-            candidate
-            for candidate in loose.best
-            if (candidate.id, candidate.topic) not in whole_matches
-        ]
-        scored = _scored(
-            engine, partial_matches, query._replace(terms=terms), position.weights
+    is_more: bool = False
+    counts: Counts = NO_COUNTS
+    candidates: int = 0
+    near: Collection[EntryName] = ()
+    by_words: str = ""
+
+
+class Asked(NamedTuple):
+    """What to search for, in which threads, and with which engine. With a ``meaning``,
+    also the ``text`` of the query, and what returns the threads."""
+
+    engine: SearchEngine
+    topics: Topics
+    query: SearchQuery
+    text: str = ""
+    meaning: MeaningSource | None = None
+    listed_topics: Callable[[], Sequence[str]] = tuple
+
+
+class Ranking:
+    """Makes one ranked result."""
+
+    def __init__(self, asked: Asked, position: Position) -> None:
+        self._asked = asked
+        self._position = position
+        self._entries: dict[EntryName, Numbered] = {}
+        # The ids of the entries that were compared.
+        self._compared = [""]
+        self._near: set[EntryName] = set()
+        self._by_words = ""
+
+    def result(self, whole: Matches | None, *, loosely: bool) -> Result:
+        """Returns the result. ``whole``: all matches with every word, or ``None`` if
+        entries with any word are requested. ``loosely``: entries with some of the words
+        may follow. Raises InvalidInputError if the cursor's order depends on meaning
+        that is no longer available."""
+        query = self._asked.query
+        terms = loose_terms(query.terms)
+        scored: list[Match] = []
+        unreadable: tuple[str, ...] = ()
+        if whole is not None:
+            weights = even_weights(query.terms)
+            scored = self._scored(whole.best, query.terms, weights)
+            unreadable = whole.unreadable
+            needed = {*terms, *required_terms(query.terms)}
+            is_other_query = len(terms) > 1 or needed != {*query.terms}
+            loosely = loosely and len(scored) < HANDFUL and is_other_query
+        places = [Place(True, *match) for match in scored]
+        candidates = Candidates([], 0, unreadable)
+        if loosely and terms:
+            candidates = self._candidates(terms)
+            partial = self._partial(terms, candidates, scored)
+            most = None if whole is None else SUGGESTED
+            places += [Place(False, *match) for match in partial[:most]]
+        self._compared += [place.id for place in places]
+        newest = self._position.newest or max(self._compared)
+        return Result(
+            places,
+            self._position._replace(newest=newest),
+            topic_counts(place.topic for place in places),
+            self._entries,
+            candidates.unreadable,
+            candidates=candidates.total,
+            near=self._near,
+            by_words=self._by_words,
         )
-        mixture = Mixture(scored)
-        if query.by_title and len(terms) >= LEAST_TERMS:
-            # Scores of words and mixed ones cannot be compared: later pages are like
-            # the first, whether or not there is a model by now.
-            if near_query is not None and (position.is_mixed or not position.place):
-                answered = {(topic, entry_id) for entry_id, topic in whole_matches}
-                asked = query._replace(newest=position.newest)
-                # From the cursor alone, so that the order is the same on each page.
-                whole_words = whole_score(position.weights)
-                mixture = with_meaning(near_query, asked, scored, answered, whole_words)
-            if position.is_mixed and not mixture.newest:
-                raise without_meaning(mixture.problem)
-            position = position._replace(is_mixed=bool(mixture.newest))
-        partial = [
-            (RankedPlace(False, *place), entry) for place, entry in mixture.entries
-        ]
-        entries += partial if whole is None else partial[:SUGGESTED]
-        candidates, unreadable = loose.total, loose.unreadable
-    counts = topic_counts(place.topic for place, _ in entries)
-    if not position.newest:
-        ids = [candidate.id for candidate in compared]
-        ids += [place.id for place, _ in entries]
-        position = position._replace(newest=max((mixture.newest, *ids)))
-    near = mixture.near.intersection((place.topic, place.id) for place, _ in entries)
-    # The threads of scored entries have been read.
-    names = {
-        place.topic: engine.thread_words(place.topic).name
-        for place, _ in entries
-        if (place.topic, place.id) not in near
-    }
-    return Ranked(
-        entries,
-        counts,
-        candidates,
-        position,
-        unreadable,
-        near,
-        mixture.problem,
-        names,
-    )
 
-
-def _loose(
-    engine: SearchEngine, topics: Topics, query: SearchQuery, position: Position
-) -> tuple[Position, Candidates]:
-    """Returns the best entries with some of the words, and the position with the
-    weights of these."""
-    loose = LooseQuery(
-        loose_terms(query.terms),
-        required_terms(query.terms),
-        query.about,
-        RANKED if query.by_title else 0,
-        position.newest,
-    )
-    if not position.weights:
-        threads, counts = engine.counts(topics, loose)
-        position = position._replace(
-            weights=term_weights(counts, threads), chosen=chosen_terms(counts)
+    def _candidates(self, terms: tuple[Term, ...]) -> Candidates:
+        """The best entries with some of the words. The position gets the weights of
+        these, unless it has them from the first page."""
+        query, position = self._asked.query, self._position
+        loose = LooseQuery(
+            terms,
+            required_terms(query.terms),
+            query.about,
+            RANKED if query.by_title else 0,
+            position.newest,
         )
-    chosen = tuple(map(int.__mul__, position.weights, map(int, position.chosen)))
-    return position, engine.candidates(topics, loose._replace(weights=chosen))
+        if not position.weights:
+            threads, counts = self._asked.engine.counts(self._asked.topics, loose)
+            position = position._replace(
+                weights=term_weights(counts, threads), chosen=chosen_terms(counts)
+            )
+            self._position = position
+        chosen = tuple(map(int.__mul__, position.weights, map(int, position.chosen)))
+        loose = loose._replace(weights=chosen)
+        return self._asked.engine.candidates(self._asked.topics, loose)
+
+    def _partial(
+        self, terms: tuple[Term, ...], candidates: Candidates, whole: Iterable[Match]
+    ) -> list[Match]:
+        """The entries with some of the words and those near the query, in order,
+        without those with every word."""
+        position, query = self._position, self._asked.query
+        done = {(match.topic, match.id) for match in whole}
+        others = [
+            match for match in candidates.best if (match.topic, match.id) not in done
+        ]
+        self._compared += [match.id for match in candidates.best]
+        scored = self._scored(others, terms, position.weights)
+        if not query.by_title or len(terms) < _LEAST_TERMS:
+            return scored
+        # Scores of words and mixed ones cannot be compared: later pages are like the
+        # first, whether or not there is a model by now.
+        if position.place is None or position.order == BY_MEANING:
+            nearness = self._nearness()
+            self._by_words = nearness.problem
+            if nearness.scores:
+                self._position = position._replace(order=BY_MEANING)
+                return self._mixed(scored, nearness, done)
+            if position.order == BY_MEANING:
+                raise _without_meaning(nearness.problem)
+        return scored
+
+    def _scored(
+        self, matches: Iterable[Match], terms: Sequence[Term], weights: Sequence[int]
+    ) -> list[Match]:
+        """Returns matches with their scores, in order: by score, or newest first."""
+        engine, scored = self._asked.engine, []
+        for match in matches:
+            try:
+                numbered = engine.entry(match.topic, match.id)
+                thread = engine.thread_words(match.topic)
+            except WcError:
+                continue  # replaced since it was found, so no longer a match
+            score = 0
+            if self._asked.query.by_title:
+                text = SearchedText(numbered.entry, thread)
+                score = text.exact_score(terms, weights)
+            self._entries[match.topic, match.id] = numbered
+            scored.append(match._replace(rank=score))
+        scored.sort(reverse=True)
+        return scored
+
+    def _nearness(self) -> Nearness:
+        asked = self._asked
+        # A word in a field is not natural language.
+        if asked.meaning is None or any(term.field for term in asked.query.terms):
+            return Nearness({})
+        topics = asked.listed_topics()
+        return asked.meaning.nearest(asked.text, topics, self._position.newest)
+
+    def _mixed(
+        self, scored: Iterable[Match], nearness: Nearness, done: set[EntryName]
+    ) -> list[Match]:
+        """Returns entries scored by their words and those near the query, except those
+        already ``done``; only with the requested mentions."""
+        by_words = {(match.topic, match.id): float(match.rank) for match in scored}
+        # From the weights alone, so that the order is the same on each page.
+        whole = whole_score(self._position.weights)
+        scores = mixed(by_words, nearness.scores, nearness.floor, whole)
+        least = _LEAST_NEAR * max(nearness.scores.values())
+        best: list[Match] = []
+        for name in sorted(scores, key=lambda name: (-scores[name], name[1], name[0])):
+            if name in done:
+                continue
+            if name not in by_words:
+                is_near = nearness.scores[name] >= least
+                if len(self._near) >= _MOST_NEAR or not is_near:
+                    continue
+                numbered = self._near_entry(name, nearness)
+                if numbered is None:
+                    continue
+                self._entries[name] = numbered
+                self._near.add(name)
+            topic, entry_id = name
+            best.append(Match(round(scores[name] * _SCALE), entry_id, topic))
+        best.sort(reverse=True)
+        self._compared += [entry_id for _, entry_id in nearness.scores]
+        return best
+
+    def _near_entry(self, name: EntryName, nearness: Nearness) -> Numbered | None:
+        """The entry, if its text is still the one that was scored and it mentions what
+        the query requires."""
+        meaning, query = self._asked.meaning, self._asked.query
+        try:
+            numbered = meaning.entry(*name) if meaning is not None else None
+        except WcError:
+            return None  # removed since its vector was made
+        if numbered is None or not nearness.is_current(name[0], numbered.entry):
+            return None
+        fits = query._replace(terms=()).rank(numbered.entry) is not None
+        return numbered if fits else None
 
 
-def without_meaning(problem: str) -> InvalidInputError:
+def _without_meaning(problem: str) -> InvalidInputError:
     """Returns the error for a cursor whose order cannot be computed again."""
     return InvalidInputError(
         "The cursor's result was ordered by meaning, which is not available now"
         f"{problem and f': {problem}'}.",
         "Search again without a cursor.",
     )
-
-
-def _scored(
-    engine: SearchEngine,
-    matches: Iterable[Match],
-    query: SearchQuery,
-    weights: Sequence[int],
-) -> list[tuple[Match, Numbered]]:
-    """Returns the entries of matches in order: by score, or newest first."""
-    entries: list[tuple[Match, Numbered]] = []
-    for match in matches:
-        try:
-            numbered = engine.entry(match.topic, match.id)
-            thread = engine.thread_words(match.topic)
-        except WcError:
-            continue  # replaced since it was found, so no longer a match
-        score = 0
-        if query.by_title:
-            text = SearchedText(numbered.entry, thread)
-            score = text.exact_score(query.terms, weights)
-        entries.append((Match(score, match.id, match.topic), numbered))
-    entries.sort(key=itemgetter(0), reverse=True)
-    return entries

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import Filter, ThreadRow
-    from wc_core.reading.views.search.near import MeaningSource
     from wc_core.reading.views.search.query import (
         LooseQuery,
         Match,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         TermCounts,
         Topics,
     )
+    from wc_core.reading.views.search.ranked import MeaningSource
 
 # Separates a store's key from a topic; occurs in neither.
 _BETWEEN = "\x1f"
