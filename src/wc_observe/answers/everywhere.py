@@ -16,12 +16,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.people.identity.viewer import Viewer
 from wc_core.reading.graphdb.identity import repository_of
 from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.together import (
-    MeaningTogether,
-    SearchedStore,
-    Together,
-    own_topic,
-)
+from wc_core.reading.views.search.together import Together, own_topic
 from wc_observe.answers.quoting import (
     NOTICE,
     block,
@@ -40,7 +35,7 @@ if TYPE_CHECKING:
 
     from wc_core.reading.meaning.embedding import QueryAnswers
     from wc_core.reading.views.search.answers import Hits
-    from wc_core.reading.views.search.query import Question
+    from wc_core.reading.views.search.query import Question, SearchEngine
     from wc_observe.callers.calls import Call
     from wc_observe.callers.reach import Reachable
     from wc_observe.stores.graphdb.reader import GraphReader
@@ -191,7 +186,7 @@ def _searched_graph(call: Call, graph: GraphReader, question: Question) -> Place
         question.search_query().about,
         functools.partial(query_vector, graph, question.query, call.env),
     )
-    hits = search(source, source, question, source)
+    hits = search(source, question)
     return _placed(hits, source.repository_of, Origin(GRAPH))
 
 
@@ -218,7 +213,7 @@ def repository_id(store: Reachable) -> str:
 
 def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHits:
     """The hits in all stores, as if they were a single store."""
-    parts: dict[str, SearchedStore] = {}
+    parts: dict[str, SearchEngine] = {}
     names: dict[str, str] = {}
     unreadable = []
     queries: QueryAnswers = {}
@@ -232,10 +227,8 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
         # Short, the same for every call, and without information about the machine.
         key = f"{crc32(os.path.realpath(store.place.root).encode()):08x}"
         names[key] = reachable.name
-        meaning = store.meaning_with(queries)
-        parts[key] = SearchedStore(store.engine(), store.overview, meaning)
-    together = Together(parts)
-    result = search(together, together, question, MeaningTogether(parts))
+        parts[key] = store.engine(queries)
+    result = search(Together(parts), question)
     unreadable += [
         f"{names[Together.store_of(topic)]}: {own_topic(topic)}"
         for topic in result.unreadable

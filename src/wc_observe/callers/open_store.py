@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.snapshot import Snapshot
     from wc_core.people.identity.resolve import Identity
     from wc_core.reading.meaning.embedding import QueryAnswers
-    from wc_core.reading.views.search.query import Engine
     from wc_observe.callers.calls import Call, Progress
 
 
@@ -88,19 +87,13 @@ class OpenStore(NamedTuple):
         """Who is looking."""
         return self.overview.viewer
 
-    def engine(self) -> Engine:
-        """Returns the searcher, for one answer."""
-        return IndexedSearch(self.overview)
-
-    @property
-    def meaning(self) -> Meaning:
-        """What searches use beyond words, as preferred by the user who runs the
-        server."""
-        return self.meaning_with({})
-
-    def meaning_with(self, queries: QueryAnswers) -> Meaning:
-        """Returns `meaning` for one of several stores that are searched together."""
-        return Meaning(self.reader, self.overview.keys, self.env, queries=queries)
+    def engine(self, queries: QueryAnswers | None = None) -> IndexedSearch:
+        """Returns the searcher, for one answer. Beyond words, it uses what the user who
+        runs the server prefers; stores that are searched together share the
+        ``queries``."""
+        keys = self.overview.keys
+        meaning = Meaning(self.reader, keys, self.env, queries=queries)
+        return IndexedSearch(self.overview, meaning)
 
 
 def open_store(call: Call) -> OpenStore:

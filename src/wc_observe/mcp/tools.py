@@ -340,7 +340,7 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
     question = call.question
     question.search_query()  # raises before anything is read
     question = question._replace(counting=call.facets)
-    hits = search(store.engine(), store.overview, question, store.meaning)
+    hits = search(store.engine(), question)
     hits = hits._replace(by_words=visible_reason(CURRENT.get(), hits.by_words))
     if call.form == "markdown":
         return markdown_result(search_answers.hits_markdown(store, question, hits))

@@ -89,7 +89,7 @@ def search_page(
     question = _question(text, query, context.now_ms)
     question = question._replace(counting=True)
     terms = question.search_query()
-    hits = search(store.engine(), store.overview, question, store.meaning)
+    hits = search(store.engine(), question)
     main = joined((heading, form, *_answer(hits, terms, store, context, query)))
     title = f"Search: {one_line(text, 60)}" if text.strip() else "Search"
     return WebPage(title, main, "search", text)

@@ -91,7 +91,7 @@ def answers(reader: StoreReader) -> list[object]:
 def searched(reader: StoreReader) -> list[object]:
     """What searches find in a store."""
     overview = Overview(reader, viewer())
-    return [search(IndexedSearch(overview), overview, asked) for asked in SEARCHES]
+    return [search(IndexedSearch(overview), asked) for asked in SEARCHES]
 
 
 def assert_the_same(reader: StoreReader) -> None:

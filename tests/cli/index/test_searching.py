@@ -14,6 +14,7 @@ from tests.cli.index.histories import (
     a_log,
     begun_store,
     histories,
+    without_cache,
 )
 from tests.core.strategies import chain, entry, entry_id, relaxed, viewer
 from wc_core.lookup.search import ranking
@@ -32,7 +33,6 @@ from wc_core.reading.views.search.query import (
     LooseQuery,
     Question,
 )
-from wc_core.reading.views.search.scan import Scan
 from wc_core.reading.views.updates import updates
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.reading.views.search.answers import Hits
-    from wc_core.reading.views.search.query import Engine
 
 QUESTIONS = (
     Question("title", Filter(), limit=3),
@@ -72,31 +71,26 @@ QUESTIONS = (
 )
 
 
-def overview_of(reader: StoreReader) -> Overview:
-    return Overview(reader, viewer())
-
-
-def indexed(reader: StoreReader) -> tuple[Engine, Overview, list[int]]:
+def indexed(reader: StoreReader) -> tuple[IndexedSearch, list[int]]:
     """What searches in the cache, and how many threads it lacked."""
     read: list[int] = []
-    overview = Overview(reader, viewer(), read.append)
-    return IndexedSearch(overview), overview_of(reader), read
+    return IndexedSearch(Overview(reader, viewer(), read.append)), read
 
 
-def pages(engine: Engine, overview: Overview, question: Question) -> list[Hits]:
+def pages(engine: IndexedSearch, question: Question) -> list[Hits]:
     """Every page of the hits."""
-    found = [search(engine, overview, question)]
+    found = [search(engine, question)]
     while found[-1].cursor:
-        following = question._replace(cursor=found[-1].cursor)
-        found.append(search(engine, overview, following))
+        found.append(search(engine, question._replace(cursor=found[-1].cursor)))
     return found
 
 
 def assert_the_same(reader: StoreReader, question: Question) -> list[int]:
     """The same pages with the cache and without; how many threads it lacked."""
-    engine, overview, read = indexed(reader)
-    by_index = pages(engine, overview, question)
-    assert by_index == pages(Scan(reader), overview_of(reader), question)
+    engine, read = indexed(reader)
+    by_cache = pages(engine, question)
+    with without_cache(reader):
+        assert by_cache == pages(indexed(reader)[0], question)
     return read
 
 
@@ -173,17 +167,20 @@ def test_some_of_the_words_are_counted_in_the_threads_that_are_searched(
     store.refresh()
     terms = tuple(Term((word,)) for word in ("title", "hay", "straw"))
     mentions = (Mentions(), Mentions(until=entry(9).id))
-    for topics in (None, ["t1"], ["t2", "t0"], ["t3"]):
+    chosen = (Filter(topics=frozenset(names)) for names in ({"t1"}, {"t2", "t0"}))
+    for criteria in (Filter(), Filter(status="OPEN"), *chosen):
         for about in mentions:
             for limit in (0, 2):
                 query = LooseQuery(terms, (), about, limit, weights=(1, 2, 3))
-                engine, _, read = indexed(store.reader)
-                scan = Scan(store.reader)
-                assert engine.counts(topics, query) == scan.counts(topics, query)
-                by_index = engine.candidates(topics, query)
-                assert by_index == scan.candidates(topics, query)
-                assert read == [0]
-                assert by_index.total
+                engine, read = indexed(store.reader)
+                by_cache = engine.counts(criteria, query)
+                candidates = engine.candidates(criteria, query)
+                assert read[0] == 0
+                assert candidates.total
+                with without_cache(store.reader):
+                    engine, _ = indexed(store.reader)
+                    assert engine.counts(criteria, query) == by_cache
+                    assert engine.candidates(criteria, query) == candidates
 
 
 def test_what_sqlite_cannot_have_is_searched_for_in_the_logs(store: Store) -> None:
@@ -199,14 +196,13 @@ def test_updates_are_the_same_with_the_cache_and_without(history: list[Step]) ->
     with begun_store() as store:
         for step in history:
             store.take(step)
-        engine, overview, _ = indexed(store.reader)
+        engine, _ = indexed(store.reader)
+        overview = Overview(store.reader, viewer())
         for since in (entry_id(0), entry_id(3), "2020-01-01"):
             questions = ((1, ""), (5, ""), (4, "main"), (100, ""), (0, ""), (0, "main"))
             for limit, branch in questions:
                 by_index = updates(
                     overview, since, 0, limit, branch=branch, open_engine=lambda: engine
                 )
-                by_logs = updates(
-                    overview_of(store.reader), since, 0, limit, branch=branch
-                )
+                by_logs = updates(overview, since, 0, limit, branch=branch)
                 assert by_index == by_logs

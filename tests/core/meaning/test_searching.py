@@ -19,14 +19,13 @@ from wc_core.reading.meaning.asking import Meaning
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import Hits, search
+from wc_core.reading.views.search.indexed import IndexedSearch
 from wc_core.reading.views.search.query import Question
 from wc_core.reading.views.search.ranked import position_of
-from wc_core.reading.views.search.scan import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_core.reading.views.entries import Numbered
 
 pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
 assert np
@@ -54,7 +53,7 @@ def found(
     overview = Overview(reader, viewer())
     meaning = source or Meaning(reader, overview.keys, {})
     question = Question(query, asked.pop("criteria", Filter()), **asked)
-    return search(Scan(reader), overview, question, meaning)
+    return search(IndexedSearch(overview, meaning), question)
 
 
 def topics(hits: Hits) -> list[str]:
@@ -96,9 +95,6 @@ class Told:
 
     def nearest(self, _query: str, _topics: Sequence[str], _newest: str) -> Nearness:
         return self.nearness
-
-    def entry(self, topic: str, entry_id: str) -> Numbered:
-        return self.meaning.entry(topic, entry_id)
 
 
 def test_pages_have_each_hit_once(reader: StoreReader) -> None:

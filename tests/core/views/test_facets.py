@@ -15,8 +15,8 @@ from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search import answers
 from wc_core.reading.views.search import query as queries
 from wc_core.reading.views.search.answers import count_text, search
+from wc_core.reading.views.search.indexed import IndexedSearch
 from wc_core.reading.views.search.query import NEWEST, Question
-from wc_core.reading.views.search.scan import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def overview(tmp_path: Path) -> Overview:
 
 def answered(overview: Overview, criteria: Filter, about: Mentions = ANY) -> Hits:
     question = Question("needle", criteria, 1, about=about, counting=True)
-    return search(Scan(overview.reader), overview, question)
+    return search(IndexedSearch(overview), question)
 
 
 def test_facets_count_all_hits_not_only_those_of_the_page(overview: Overview) -> None:
@@ -62,7 +62,7 @@ def test_facets_count_all_hits_not_only_those_of_the_page(overview: Overview) ->
             "file": [("src/a.py", 2), ("src/b.py", 1)],
         }.items()
     }
-    plain = search(Scan(overview.reader), overview, Question("needle", Filter()))
+    plain = search(IndexedSearch(overview), Question("needle", Filter()))
     assert "facets" not in plain.to_json("", "")
 
 
@@ -103,5 +103,5 @@ def test_of_very_many_hits_the_newest_are_counted(
     assert (fields["total"], fields["more_than_total"]) == (3, True)
     assert fields["facets"]["kind"] == [{"value": "decision", "hits": 1}]
     everything = Question("needle", Filter(), sort=NEWEST)
-    whole = search(Scan(overview.reader), overview, everything)
+    whole = search(IndexedSearch(overview), everything)
     assert (whole.total, whole.is_more) == (4, False)

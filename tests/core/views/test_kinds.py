@@ -12,8 +12,8 @@ from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.indexed import IndexedSearch
 from wc_core.reading.views.search.query import Question
-from wc_core.reading.views.search.scan import Scan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def test_entries_are_found_by_kind_and_severity(
 ) -> None:
     reader = StoreReader(str(root))
     question = Question(query, Filter(), about=Mentions(**fields))
-    found = search(Scan(reader), Overview(reader, viewer()), question)
+    found = search(IndexedSearch(Overview(reader, viewer())), question)
     assert [hit.numbered.entry.id for hit in found.hits] == [
         entry_id(step) for step in steps
     ]

@@ -26,8 +26,9 @@ from wc_core.lookup.search.mentions import Mentions
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import Hits, count_text, search
+from wc_core.reading.views.search.indexed import IndexedSearch
 from wc_core.reading.views.search.query import ALL, ANY, AUTO, NEWEST, PHRASE, Question
-from wc_core.reading.views.search.scan import Scan, may_have
+from wc_core.reading.views.search.scan import may_have
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +38,8 @@ PAT, CLAUDE, _ = AGENTS
 
 def ask(root: Path, query: str, where: Filter = Filter(), **more: object) -> Hits:  # noqa: B008 (frozen)
     question = Question(query, where)._replace(**more)  # type: ignore[arg-type]
-    reader = StoreReader(str(root))
-    return search(Scan(reader), Overview(reader, viewer()), question)
+    overview = Overview(StoreReader(str(root)), viewer())
+    return search(IndexedSearch(overview), question)
 
 
 def places(hits: Hits) -> list[tuple[str, int]]:

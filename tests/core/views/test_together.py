@@ -7,26 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import chain, entry, viewer, write_thread
-from wc_core.base.errors import NotFoundError
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.lookup.search.nearness import Nearness
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.indexed import IndexedSearch
 from wc_core.reading.views.search.query import ANY, NEWEST, Question
-from wc_core.reading.views.search.scan import Scan
-from wc_core.reading.views.search.together import (
-    MeaningTogether,
-    SearchedStore,
-    Together,
-    own_topic,
-)
+from wc_core.reading.views.search.together import Together, own_topic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.search.answers import Hits
 
 QUESTIONS = (
@@ -40,36 +33,19 @@ QUESTIONS = (
 )
 
 
-class NoMeaning:
-    """Knows nothing of any entry."""
+class Told:
+    """Says what it was told about any query."""
+
+    def __init__(self, nearness: Nearness) -> None:
+        self._nearness = nearness
 
     def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
         """Like `MeaningSource.nearest`."""
         del query, topics, newest
-        return Nearness({}, problem="there is no model")
-
-    def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Like `MeaningSource.entry`."""
-        raise NotFoundError(f"{topic} has no entry {entry_id}.")
+        return self._nearness
 
 
-class Known(NoMeaning):
-    """Knows that an entry is near anything."""
-
-    def __init__(self, reader: StoreReader, topic: str, entry_id: str) -> None:
-        self._scan = Scan(reader)
-        self._name = topic, entry_id
-        question = Question("hay needle", Filter(), mode=ANY)
-        search(self._scan, Overview(reader, viewer()), question)
-
-    def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
-        """Like `MeaningSource.nearest`."""
-        del query, newest
-        return Nearness({self._name: 0.9} if self._name[0] in topics else {})
-
-    def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Like `MeaningSource.entry`."""
-        return self._scan.entry(topic, entry_id)
+NO_MEANING = Told(Nearness({}, problem="there is no model"))
 
 
 TOPICS = ("t", "u", "v", "w")
@@ -91,21 +67,19 @@ def write_store(root: Path, topics: Sequence[str]) -> None:
         write_thread(root, topic, chain(*log))
 
 
-def part(root: Path) -> SearchedStore:
-    reader = StoreReader(str(root))
-    overview = Overview(reader, viewer())
-    return SearchedStore(Scan(reader), overview, NoMeaning())
+def part(root: Path, meaning: Told = NO_MEANING) -> IndexedSearch:
+    return IndexedSearch(Overview(StoreReader(str(root)), viewer()), meaning)
 
 
 def pages(
-    parts: dict[str, SearchedStore], question: Question, limit: int
+    parts: dict[str, IndexedSearch], question: Question, limit: int
 ) -> list[Hits]:
     together = Together(parts)
     asked = question._replace(limit=limit)
-    found = [search(together, together, asked, MeaningTogether(parts))]
+    found = [search(together, asked)]
     while found[-1].cursor:
         following = asked._replace(cursor=found[-1].cursor)
-        found.append(search(together, together, following, MeaningTogether(parts)))
+        found.append(search(together, following))
     return found
 
 
@@ -121,7 +95,7 @@ def test_threads_of_two_stores_are_found_like_those_of_one(
     for name, own in (("one", ("t", "u")), ("two", ("v", "w"))):
         write_store(tmp_path / name, own)
     whole = part(tmp_path / "all")
-    wanted = search(whole.engine, whole.overview, question, whole.meaning)
+    wanted = search(whole, question)
     parts = {name: part(tmp_path / name) for name in ("one", "two")}
     for limit in (0, 1, 3):
         found = pages(parts, question, limit)
@@ -131,7 +105,7 @@ def test_threads_of_two_stores_are_found_like_those_of_one(
         assert dict(found[0].topics) == dict(wanted.topics)
         assert found[0].by_words == wanted.by_words
     counted = question._replace(counting=True)
-    alone = search(whole.engine, whole.overview, counted, whole.meaning)
+    alone = search(whole, counted)
     assert pages(parts, counted, 1)[0].facets == alone.facets
 
 
@@ -159,8 +133,7 @@ def test_what_one_store_knows_of_meaning_counts_for_all(tmp_path: Path) -> None:
         for entry in reader.thread("t").entries
         if "hay" not in f"{entry.title}{entry.body}"
     )
-    known = Known(reader, "t", near)
-    parts["two"] = parts["two"]._replace(meaning=known)
+    parts["two"] = part(tmp_path / "two", Told(Nearness({("t", near): 0.9})))
     (found,) = pages(parts, question, 0)
     assert not found.by_words
     assert found.near == 1

@@ -330,8 +330,7 @@ def by_words(
     """The entries with some of the words, each with its score."""
     source = SearchedGraph(graph, viewer(), repositories, Mentions())
     terms = tuple(Term((word,)) for word in text.split())
-    topics = source.topics(Filter())
-    return source.candidates(topics, LooseQuery(terms, weights=(1,) * len(terms)))
+    return source.candidates(Filter(), LooseQuery(terms, weights=(1,) * len(terms)))
 
 
 def near(
@@ -343,7 +342,7 @@ def near(
     """The hits of words that no entry has, near a vector."""
     source = SearchedGraph(graph, viewer(), repositories, Mentions(), lambda: vector)
     question = Question("nowhere absent", Filter(status=status))
-    found = search(source, source, question, source).hits
+    found = search(source, question).hits
     return [(hit.topic, hit.numbered.entry.id, hit.is_near) for hit in found]
 
 

@@ -103,7 +103,6 @@ def search(context: Context, options: SearchOptions) -> None:
         since_id(options.since, now_ms()) if options.since else "",
         since_id(options.until, now_ms()) if options.until else "",
     )
-    overview = context.overview
     question = queries.Question(
         query,
         options.filter(),
@@ -114,10 +113,8 @@ def search(context: Context, options: SearchOptions) -> None:
         options.sort,
         options.facets,
     )
-    engine, style = context.search_engine(overview), output_style(context.env)
-    meaning = context.meaning(overview)
-
-    hits = find(engine, overview, question, meaning)
+    engine, style = context.search_engine(context.overview), output_style(context.env)
+    hits = find(engine, question)
     if options.json:
         say_json(hits.to_json(context.store, query))
         return

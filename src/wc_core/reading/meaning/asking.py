@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import os
 
-from wc_core.base.errors import NotFoundError
 from wc_core.ledger.configuration import preferences
 from wc_core.lookup.search.nearness import Nearness
 from wc_core.reading.meaning import coverage
-from wc_core.reading.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.reading.meaning.embedding import QueryAnswers
-    from wc_core.reading.views.entries import Numbered
 
 
 class Meaning:
@@ -40,13 +37,6 @@ class Meaning:
         self._env = env
         self._note_missing = note_missing
         self._queries = queries
-
-    def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Returns an entry. Raises WcError if it no longer exists."""
-        for item in numbered(self._reader.thread(topic)):
-            if item.entry.id == entry_id and not item.retracted:
-                return item
-        raise NotFoundError(f"{topic} no longer has the entry {entry_id}.")
 
     def nearest(self, query: str, topics: Sequence[str], newest: str = "") -> Nearness:
         """Returns how near the entries of some threads are to a query; of those up

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import ThreadRow
-    from wc_core.reading.views.search.query import Engine, EntryPlace
+    from wc_core.reading.views.search.indexed import IndexedSearch
+    from wc_core.reading.views.search.query import EntryPlace
 
 # Nearly the last character there is; it is printable.
 _BEHIND = "\uffee"
@@ -59,7 +60,7 @@ def updates(
     limit: int = 0,
     *,
     branch: str = "",
-    open_engine: Callable[[], Engine] | None = None,
+    open_engine: Callable[[], IndexedSearch] | None = None,
 ) -> Updates:
     """Returns at most ``limit`` (0: all) entries written or corrected after ``since``:
     a time, an age or an entry's id (see `times.since_id`); of a ``branch``, those
@@ -129,7 +130,7 @@ def titles_text(items: Iterable[Numbered]) -> str:
 def _indexed_updates(
     overview: Overview,
     changed: Iterable[ThreadRow],
-    engine: Engine,
+    engine: IndexedSearch,
     floor: str,
     limit: int,
     branch: str,

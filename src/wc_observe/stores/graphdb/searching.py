@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from wc_core.lookup.search.words import Term
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.rows import Filter
-    from wc_core.reading.views.search.query import LooseQuery, SearchQuery, Topics
+    from wc_core.reading.views.search.query import LooseQuery, SearchQuery
     from wc_observe.stores.graphdb.nearness import QueryVector
     from wc_observe.stores.graphdb.reader import GraphReader
 
@@ -143,13 +143,25 @@ class SearchedGraph:
 
     # The threads.
 
-    def topics(self, criteria: Filter) -> list[str]:
-        """Restricts the search to the threads that pass a filter. Returns nothing: the
-        database has them."""
+    @property
+    def overview(self) -> SearchedGraph:
+        """The threads of the graph."""
+        return self
+
+    @property
+    def meaning(self) -> SearchedGraph:
+        """What the graph knows more than words."""
+        return self
+
+    def topics(self, _criteria: Filter) -> list[str]:
+        """Returns nothing: the database has the threads."""
+        return []
+
+    def _restrict(self, criteria: Filter) -> None:
+        """Restricts what follows to the threads that pass a filter."""
         self._scope = self._scope._replace(
             status=criteria.status, tags=criteria.tags, balls=self._balls(criteria.ball)
         )
-        return []
 
     def _balls(self, ball: str) -> tuple[str, ...] | None:
         """The names of the ball holders that a filter stands for, compared as in a
@@ -185,9 +197,10 @@ class SearchedGraph:
 
     # The matching entries.
 
-    def matches(self, _topics: Topics, query: SearchQuery) -> Matches:
-        """Like `Engine.matches`, of the threads of the last `topics`. Of more than
-        2,000 entries, those that mention something are not compared."""
+    def matches(self, criteria: Filter, query: SearchQuery) -> Matches:
+        """Like `SearchEngine.matches`. Of more than 2,000 entries, those that mention
+        something are not compared."""
+        self._restrict(criteria)
         in_title = [
             f"CASE WHEN e.{word_field('title')} CONTAINS $n{i} THEN 1 ELSE 0 END"
             for i in range(len(query.terms))
@@ -242,13 +255,15 @@ class SearchedGraph:
         }
         return Matches(best, topics)
 
-    def counts(self, _topics: Topics, query: LooseQuery) -> TermCounts:
-        """Like `Engine.counts`, of the threads of the last `topics`."""
+    def counts(self, criteria: Filter, query: LooseQuery) -> TermCounts:
+        """Like `SearchEngine.counts`."""
+        self._restrict(criteria)
         counts = (self.count(term, query.required) for term in query.terms)
         return TermCounts(self._thread_count(), tuple(counts))
 
-    def candidates(self, _topics: Topics, query: LooseQuery) -> Candidates:
-        """Like `Engine.candidates`, of the threads of the last `topics`."""
+    def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
+        """Like `SearchEngine.candidates`."""
+        self._restrict(criteria)
         weighted = [(i, weight) for i, weight in enumerate(query.weights) if weight]
         if not weighted:
             return Candidates([], 0)
@@ -312,11 +327,11 @@ class SearchedGraph:
         return int(count)
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Like `Engine.entry`: the entry as it was found."""
+        """Like `SearchEngine.entry`: the entry as it was found."""
         return self._found[topic, entry_id].numbered
 
     def thread_words(self, topic: str) -> ThreadWords:
-        """Like `Engine.thread_words`, of a found entry."""
+        """Like `SearchEngine.thread_words`, of a found entry."""
         return next(
             entry.thread for (own, _), entry in self._found.items() if own == topic
         )
@@ -324,7 +339,7 @@ class SearchedGraph:
     # The meaning.
 
     def nearest(self, _query: str, _topics: Sequence[str], newest: str) -> Nearness:
-        """Like `MeaningSource.nearest`, of the threads of the last `topics`."""
+        """Like `MeaningSource.nearest`, of the threads of the last question."""
         if self._vector_of is None:
             return Nearness({})
         vector = self._vector_of()

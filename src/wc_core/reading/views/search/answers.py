@@ -11,15 +11,14 @@ from __future__ import annotations
 from wc_core.base.errors import WcError
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import excerpts, ranking
-from wc_core.lookup.search.ranking import loose_terms
+from wc_core.lookup.search import excerpts
+from wc_core.lookup.search.ranking import COMMON, loose_terms
 from wc_core.reading.views.rows import ANYTHING, Filter
 from wc_core.reading.views.search import facets as facet_views
 from wc_core.reading.views.search.query import ANY, Match, SearchQuery
 from wc_core.reading.views.search.ranked import (
     LISTED,
     RANKED,
-    Asked,
     Place,
     Position,
     Ranking,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
         SearchedThreads,
         SearchEngine,
     )
-    from wc_core.reading.views.search.ranked import MeaningSource
 
 _AROUND = 60
 _MANY = 20
@@ -134,30 +132,19 @@ class Hits(NamedTuple):
         return fields
 
 
-def search(
-    engine: SearchEngine,
-    overview: SearchedThreads,
-    question: Question,
-    meaning: MeaningSource | None = None,
-) -> Hits:
+def search(engine: SearchEngine, question: Question) -> Hits:
     """Returns the entries that match the query; if there are few, also those with a
-    similar meaning, if ``meaning`` is available.
+    similar meaning, if the engine knows any.
 
     Following the cursors returns each hit that existed at the start once, because
     entries do not change. Raises InvalidInputError for an empty query and for the
     cursor of another search.
     """
-    query, criteria = question.search_query(), question.criteria
+    query = question.search_query()
     start = Position()
     if question.cursor:
         start = position_of(question.cursor, len(loose_terms(query.terms)))
-
-    def listed_topics() -> list[str]:
-        return overview.topics(criteria)
-
-    topics = None if criteria == ANYTHING else listed_topics()
-    asked = Asked(engine, topics, query, question.query, meaning, listed_topics)
-    result = _result(asked, question, start)
+    result = _result(engine, question, query, start)
     places = result.places
     if start.place is not None:
         places = [place for place in places if place < start.place]
@@ -181,13 +168,15 @@ def search(
         hits.append(
             Hit(place.topic, numbered, snippet, "", not place.is_whole, is_near)
         )
-    return _page(hits, result, overview, question)._replace(cursor=cursor)
+    return _page(hits, result, engine, question)._replace(cursor=cursor)
 
 
-def _result(asked: Asked, question: Question, start: Position) -> Result:
+def _result(
+    engine: SearchEngine, question: Question, query: SearchQuery, start: Position
+) -> Result:
     """Returns the result of a search, from a position on if it is in the engine's
     order."""
-    query = asked.query
+    criteria = question.criteria
     whole = None
     if start.order == LISTED or question.mode != ANY or not loose_terms(query.terms):
         limit = query.limit and max(query.limit, RANKED)
@@ -195,7 +184,7 @@ def _result(asked: Asked, question: Question, start: Position) -> Result:
         if start.order == LISTED and start.place is not None:
             behind = Match(*start.place[1:])
             limited = query._replace(behind=behind)
-        whole = asked.engine.matches(asked.topics, limited)
+        whole = engine.matches(criteria, limited)
         is_ranked = query.by_title and query.terms and len(whole.best) <= RANKED
         if start.order == LISTED or not (start.order or is_ranked):
             return Result(
@@ -207,16 +196,17 @@ def _result(asked: Asked, question: Question, start: Position) -> Result:
                 whole.is_more,
                 whole.counts,
             )
-    return Ranking(asked, start).result(whole, loosely=question.is_loose)
+    ranking = Ranking(engine, criteria, query, question.query, start)
+    return ranking.result(whole, loosely=question.is_loose)
 
 
 def _page(
-    hits: Sequence[Hit], result: Result, overview: SearchedThreads, question: Question
+    hits: Sequence[Hit], result: Result, engine: SearchEngine, question: Question
 ) -> Hits:
     """Returns a page of these hits."""
     topics = {topic: count for topic, count in result.topics.items() if count > 0}
     first = _most_first(topics)
-    names = overview.names({hit.topic for hit in hits}.union(dict(first)))
+    names = engine.overview.names({hit.topic for hit in hits}.union(dict(first)))
     return Hits(
         tuple(hit._replace(name=names[hit.topic]) for hit in hits),
         sum(topics.values()),
@@ -227,7 +217,7 @@ def _page(
         candidates=result.candidates,
         near=sum((place.topic, place.id) in result.near for place in result.places),
         by_words=result.by_words,
-        facets=_facets(result, topics, overview) if question.counting else (),
+        facets=_facets(result, topics, engine.overview) if question.counting else (),
         is_more=result.is_more,
     )
 
@@ -267,8 +257,8 @@ def count_text(hits: Hits) -> str:
 
 
 def _best_of(candidates: int) -> str:
-    if candidates > ranking.COMMON:
-        return f"the best of more than {ranking.COMMON}, "
+    if candidates > COMMON:
+        return f"the best of more than {COMMON}, "
     return f"the best of {candidates}, "
 
 
@@ -281,5 +271,5 @@ def threads_about(
 ) -> tuple[frozenset[str], Matches]:
     """Returns the threads with an entry that mentions ``about``, and the search result
     for them. Raises InvalidInputError for an invalid mention."""
-    matches = engine.matches(None, SearchQuery((), about.checked()))
+    matches = engine.matches(ANYTHING, SearchQuery((), about.checked()))
     return frozenset(matches.topics), matches

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.index.cache import Cache
     from wc_core.lookup.search.words import Term
-    from wc_core.reading.views.search.query import LooseQuery, SearchQuery, Topics
+    from wc_core.reading.views.search.query import LooseQuery, SearchQuery
 
 _PLACE = "entries.number, entries.id, threads.topic, entries.start"
 _WITH_WORDS = "words CROSS JOIN entries ON entries.number = words.rowid"
 _WITH_THREAD = "CROSS JOIN threads ON threads.number = entries.thread"
+_WITH_STATUS = "IN (SELECT number FROM threads WHERE status = ?)"
 _NEWEST_FIRST = "entries.id DESC, threads.topic DESC"
 # A list of any length is one value.
 _LISTED = "IN (SELECT value FROM json_each(?))"
@@ -69,25 +70,44 @@ def _with_words(words: str, condition: Condition) -> tuple[str, Condition]:
     )
 
 
+class CachedThreads(NamedTuple):
+    """Threads of a cache: the ``topics`` (None: all) that are not ``outdated``, with a
+    ``status`` unless that is empty."""
+
+    topics: Collection[str] | None = None
+    outdated: Collection[str] = ()
+    status: str = ""
+
+    def condition(self, column: str) -> Condition:
+        """Returns the condition that a column has the number of such a thread."""
+        condition = Condition()
+        if self.topics is not None:
+            listed = json.dumps([*self.topics])
+            condition = condition.both(f"{column} {_LISTED_THREAD}", listed)
+        if self.outdated:
+            listed = json.dumps([*self.outdated])
+            condition = condition.both(f"{column} NOT {_LISTED_THREAD}", listed)
+        if self.status:
+            condition = condition.both(f"{column} {_WITH_STATUS}", self.status)
+        return condition
+
+
 class CachedEntries:
-    """The entries of a cache in some ``topics`` (None: all) that are not ``outdated``,
-    and that mention ``about``. ``fits`` returns whether an entry with the words of a
-    mention mentions it: the cache does not have texts. Every method may raise
-    UnusableCacheError."""
+    """The entries of a cache in some ``threads`` that mention ``about``. ``fits``
+    returns whether an entry with the words of a mention mentions it: the cache does not
+    have texts. Every method may raise UnusableCacheError."""
 
     def __init__(
         self,
         cache: Cache,
-        topics: Topics,
-        outdated: Collection[str],
+        threads: CachedThreads,
         about: Mentions = Mentions(),  # noqa: B008 (frozen)
         fits: Callable[[EntryPlace, Mentions], bool] = lambda *_: True,
     ) -> None:
         self._cache = cache
         self._about = about
-        self._topics = topics
-        self._outdated = outdated
-        self._condition = _with_facets(self._of_threads("entries.thread"), about)
+        self._threads = threads
+        self._condition = _with_facets(threads.condition("entries.thread"), about)
         # The entries of the last answers.
         self.places: dict[tuple[str, str], EntryPlace] = {}
         if about.needs_text:
@@ -96,17 +116,6 @@ class CachedEntries:
             self._condition = self._condition.both(
                 f"entries.number {_LISTED}", json.dumps(numbers)
             )
-
-    def _of_threads(self, column: str) -> Condition:
-        """The condition that a column has the number of a thread in question."""
-        condition = Condition()
-        if self._topics is not None:
-            listed = json.dumps([*self._topics])
-            condition = condition.both(f"{column} {_LISTED_THREAD}", listed)
-        if self._outdated:
-            listed = json.dumps([*self._outdated])
-            condition = condition.both(f"{column} NOT {_LISTED_THREAD}", listed)
-        return condition
 
     def found(self, query: SearchQuery) -> Found:
         """Returns the matches of a query."""
@@ -201,7 +210,7 @@ class CachedEntries:
         return len(_select(self._cache, "1", *source, limit))
 
     def _thread_count(self) -> int:
-        condition = self._of_threads("number")
+        condition = self._threads.condition("number")
         ((count,),) = _select(self._cache, "count(*)", "threads", condition)
         return int(count)
 
@@ -274,7 +283,7 @@ class CachedEntries:
 
     def readable_topics(self) -> set[str]:
         """Returns the threads whose entries `oldest` has."""
-        condition = self._of_threads("number").both("size >= 0")
+        condition = self._threads.condition("number").both("size >= 0")
         rows = _select(self._cache, "topic", "threads", condition)
         return {topic for (topic,) in rows}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.errors import WcError
 from wc_core.base.files import read_from
 from wc_core.ledger.index.cache import UnusableCacheError
 from wc_core.ledger.index.freshness import Freshness, freshness
@@ -11,9 +11,10 @@ from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
 from wc_core.ledger.threads.model import Entry
 from wc_core.ledger.threads.ways import with_ways
 from wc_core.lookup.search.mentions import Mentions
-from wc_core.reading.views.entries import Numbered, numbered
+from wc_core.reading.views.entries import Numbered
+from wc_core.reading.views.rows import ANYTHING, Filter
 from wc_core.reading.views.search.facets import indexed_values
-from wc_core.reading.views.search.hits import CachedEntries, position
+from wc_core.reading.views.search.hits import CachedEntries, CachedThreads, position
 from wc_core.reading.views.search.query import (
     EntriesAfter,
     joined_candidates,
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
         EntryPlace,
         LooseQuery,
         Matches,
+        MeaningSource,
         SearchQuery,
         TermCounts,
-        Topics,
     )
 
     Answer = TypeVar("Answer")
@@ -47,17 +48,21 @@ _LINE = 4096
 
 class IndexedSearch:
     """An engine of `wc_core.reading.views.search`, for one answer about the threads of
-    an overview."""
+    an overview; it goes beyond words if it has ``meaning``."""
 
-    def __init__(self, overview: Overview) -> None:
-        self._overview = overview
+    def __init__(
+        self, overview: Overview, meaning: MeaningSource | None = None
+    ) -> None:
+        self.overview = overview
+        self.meaning = meaning
         self._reader = overview.reader
         self._scan = Scan(overview.reader)
         self._fresh: Freshness | None = None
+        self._listed: dict[Filter, list[str]] = {}
         # The entries of the answers that are in the cache.
         self._places: dict[tuple[str, str], EntryPlace] = {}
 
-    def matches(self, topics: Topics, query: SearchQuery) -> Matches:
+    def matches(self, criteria: Filter, query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
 
         def answer(cached: CachedEntries | None, direct: Collection[str]) -> Matches:
@@ -75,18 +80,18 @@ class IndexedSearch:
             own_query = query._replace(unranked=query.unranked - len(read.every))
             return matches_of([cached.found(own_query), read], query, values)
 
-        return self._answer(topics, query.about, answer)
+        return self._answer(criteria, query.about, answer)
 
-    def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
+    def counts(self, criteria: Filter, query: LooseQuery) -> TermCounts:
         """Like `Engine.counts`."""
 
         def answer(cached: CachedEntries | None, direct: Collection[str]) -> TermCounts:
             parts = [] if cached is None else [cached.counts(query)]
             return joined_counts([*parts, self._scan.counts(direct, query)], query)
 
-        return self._answer(topics, query.about, answer)
+        return self._answer(criteria, query.about, answer)
 
-    def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
+    def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
         """Like `Engine.candidates`."""
 
         def answer(cached: CachedEntries | None, direct: Collection[str]) -> Candidates:
@@ -94,12 +99,13 @@ class IndexedSearch:
             parts.append(self._scan.candidates(direct, query))
             return joined_candidates(parts, query.limit)
 
-        return self._answer(topics, query.about, answer)
+        return self._answer(criteria, query.about, answer)
 
     def written_after(
         self, topics: Sequence[str], floor: str, branch: str, limit: int
     ) -> EntriesAfter:
-        """Like `Engine.written_after`."""
+        """Returns the first entries of these threads that were written after ``floor``,
+        an id; of a ``branch`` unless that is empty."""
         about = Mentions(branch=branch, since=floor)
 
         def answer(cached: CachedEntries | None, _: Collection[str]) -> EntriesAfter:
@@ -113,11 +119,11 @@ class IndexedSearch:
             others = [topic for topic in topics if topic not in readable]
             return EntriesAfter(places[:limit], total, others)
 
-        return self._answer(topics, about, answer)
+        return self._answer(Filter(topics=frozenset(topics)), about, answer)
 
     def _answer(
         self,
-        topics: Topics,
+        criteria: Filter,
         about: Mentions,
         answer: Callable[[CachedEntries | None, Collection[str]], Answer],
     ) -> Answer:
@@ -125,23 +131,45 @@ class IndexedSearch:
         logs have to be read."""
         if self._fresh is None:
             self._fresh = freshness(self._reader)
-            self._overview.note_unindexed(self._fresh.unindexed)
+            self.overview.note_unindexed(self._fresh.unindexed)
         cache, direct = self._fresh.cache, self._fresh.direct
         if cache is not None:
-            if topics is not None:
-                direct = {*topics}.intersection(direct)
-            outdated = self._fresh.outdated
+            threads, direct = self._threads(criteria, self._fresh)
             try:
-                cached = CachedEntries(cache, topics, outdated, about, self._fits)
+                cached = CachedEntries(cache, threads, about, self._fits)
                 answered = answer(cached, direct)
             except UnusableCacheError:
                 everything = self._reader.topics()
                 self._fresh = Freshness(None, everything)
-                self._overview.note_unindexed(len(everything))
+                self.overview.note_unindexed(len(everything))
             else:
                 self._places |= cached.places
                 return answered
-        return answer(None, self._fresh.direct if topics is None else topics)
+        if criteria != ANYTHING:
+            direct = self._topics(criteria)
+        return answer(None, direct)
+
+    def _threads(
+        self, criteria: Filter, fresh: Freshness
+    ) -> tuple[CachedThreads, Collection[str]]:
+        """The threads in the cache that pass a filter, and those whose logs have to be
+        read."""
+        direct = fresh.direct
+        if criteria != Filter(status=criteria.status):
+            topics = self._topics(criteria)
+            direct = {*topics}.intersection(direct)
+            return CachedThreads(topics, fresh.outdated), direct
+        if criteria.status and direct:
+            own = criteria._replace(topics=frozenset(direct))
+            direct = self.overview.topics(own)
+        return CachedThreads(None, fresh.outdated, criteria.status), direct
+
+    def _topics(self, criteria: Filter) -> Collection[str]:
+        if criteria.topics is not None and criteria == Filter(topics=criteria.topics):
+            return criteria.topics
+        if criteria not in self._listed:
+            self._listed[criteria] = self.overview.topics(criteria)
+        return self._listed[criteria]
 
     def _fits(self, place: EntryPlace, about: Mentions) -> bool:
         """Whether an entry with the words of a mention mentions it."""
@@ -160,17 +188,14 @@ class IndexedSearch:
         return self._scan.thread_words(topic)
 
     def read(self, place: EntryPlace) -> Numbered:
-        """Like `Engine.read`."""
+        """Returns an entry of the cache. Raises WcError if it no longer exists."""
         topic, entry_id = place.topic, place.id
         entry = self._entry_at(place)
         if entry is not None and entry.id == entry_id:
             position = self._position(place)
             if position >= 0:
                 return Numbered(position, entry)
-        for item in numbered(self._reader.thread(topic)):
-            if item.entry.id == entry_id and not item.retracted:
-                return item
-        raise NotFoundError(f"{topic} no longer has the entry {entry_id}.")
+        return self._scan.entry(topic, entry_id)
 
     def _position(self, place: EntryPlace) -> int:
         """The position of an entry in its thread; -1 if the cache does not have it."""

@@ -20,32 +20,12 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from wc_core.ledger.threads.model import Entry
+    from wc_core.lookup.search.nearness import Nearness
     from wc_core.lookup.search.words import Term
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.rows import Filter, ThreadRow
     from wc_core.reading.views.search.facets import Counts
-
-    Topics = Collection[str] | None
-
-    class SearchEngine(Protocol):
-        """Knows which entries match, and what they contain. ``topics`` are the threads
-        to search; None means all."""
-
-        def matches(self, topics: Topics, query: SearchQuery) -> Matches:
-            """Returns the entries that match the query."""
-
-        def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
-            """Returns how many entries have each of the terms."""
-
-        def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
-            """Returns the best entries with any of the terms that have a weight."""
-
-        def entry(self, topic: str, entry_id: str) -> Numbered:
-            """Returns a found entry. Raises WcError if it has been removed."""
-
-        def thread_words(self, topic: str) -> ThreadWords:
-            """Returns the words of a thread. Raises WcError if it no longer exists."""
 
     class SearchedThreads(Protocol):
         """The threads to search: an `Overview` of a store."""
@@ -63,18 +43,40 @@ if TYPE_CHECKING:
         def matching(self, criteria: Filter) -> list[ThreadRow]:
             """Returns the threads that pass a filter."""
 
-    class Engine(SearchEngine, Protocol):
-        """Also answers the queries of updates."""
+    class MeaningSource(Protocol):
+        """Knows which entries of a store are near a query: `wc_core.reading.meaning`.
+        It may have a model."""
 
-        def written_after(
-            self, topics: Sequence[str], floor: str, branch: str, limit: int
-        ) -> EntriesAfter:
-            """Returns the first entries of these threads that were written after
-            ``floor``, an id; of a ``branch`` unless that is empty."""
+        def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+            """Returns the nearest entries of threads, of those up to the id ``newest``
+            if there is one."""
 
-        def read(self, place: EntryPlace) -> Numbered:
-            """Returns an entry of `written_after`. Raises WcError if it no longer
-            exists."""
+    class SearchEngine(Protocol):
+        """Knows which entries match, and what they contain. ``criteria`` choose the
+        threads that are searched."""
+
+        @property
+        def overview(self) -> SearchedThreads:
+            """The threads."""
+
+        @property
+        def meaning(self) -> MeaningSource | None:
+            """What knows more than words, if anything does."""
+
+        def matches(self, criteria: Filter, query: SearchQuery) -> Matches:
+            """Returns the entries that match the query."""
+
+        def counts(self, criteria: Filter, query: LooseQuery) -> TermCounts:
+            """Returns how many entries have each of the terms."""
+
+        def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
+            """Returns the best entries with any of the terms that have a weight."""
+
+        def entry(self, topic: str, entry_id: str) -> Numbered:
+            """Returns an entry. Raises WcError if it has been removed."""
+
+        def thread_words(self, topic: str) -> ThreadWords:
+            """Returns the words of a thread. Raises WcError if it no longer exists."""
 
 
 # Which entries match a query: those with every word, and with some if there are few;

@@ -32,31 +32,18 @@ from wc_core.reading.views.search.query import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from typing import Protocol
+    from collections.abc import Collection, Iterable, Sequence
 
     from wc_core.lookup.search.nearness import EntryName
     from wc_core.lookup.search.words import Term
     from wc_core.reading.views.entries import Numbered
+    from wc_core.reading.views.rows import Filter
     from wc_core.reading.views.search.facets import Counts
     from wc_core.reading.views.search.query import (
         Matches,
         SearchEngine,
         SearchQuery,
-        Topics,
     )
-
-    class MeaningSource(Protocol):
-        """Knows which entries of a store are near a query:
-        `wc_core.reading.meaning`."""
-
-        def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
-            """Returns the nearest entries of threads, of those up to the id ``newest``
-            if there is one."""
-
-        def entry(self, topic: str, entry_id: str) -> Numbered:
-            """Returns an entry. Raises WcError if it no longer exists."""
-
 
 # The most entries that are ordered by their texts. If more have every word, none are.
 RANKED = 100
@@ -162,23 +149,21 @@ class Result(NamedTuple):
     by_words: str = ""
 
 
-class Asked(NamedTuple):
-    """What to search for, in which threads, and with which engine. With a ``meaning``,
-    also the ``text`` of the query, and what returns the threads."""
-
-    engine: SearchEngine
-    topics: Topics
-    query: SearchQuery
-    text: str = ""
-    meaning: MeaningSource | None = None
-    listed_topics: Callable[[], Sequence[str]] = tuple
-
-
 class Ranking:
-    """Makes one ranked result."""
+    """Makes one ranked result of an engine. ``text`` is the query in full."""
 
-    def __init__(self, asked: Asked, position: Position) -> None:
-        self._asked = asked
+    def __init__(
+        self,
+        engine: SearchEngine,
+        criteria: Filter,
+        query: SearchQuery,
+        text: str,
+        position: Position,
+    ) -> None:
+        self._engine = engine
+        self._criteria = criteria
+        self._query = query
+        self._text = text
         self._position = position
         self._entries: dict[EntryName, Numbered] = {}
         # The ids of the entries that were compared.
@@ -191,7 +176,7 @@ class Ranking:
         entries with any word are requested. ``loosely``: entries with some of the words
         may follow. Raises InvalidInputError if the cursor's order depends on meaning
         that is no longer available."""
-        query = self._asked.query
+        query = self._query
         terms = loose_terms(query.terms)
         scored: list[Match] = []
         unreadable: tuple[str, ...] = ()
@@ -225,7 +210,7 @@ class Ranking:
     def _candidates(self, terms: tuple[Term, ...]) -> Candidates:
         """The best entries with some of the words. The position gets the weights of
         these, unless it has them from the first page."""
-        query, position = self._asked.query, self._position
+        query, position = self._query, self._position
         loose = LooseQuery(
             terms,
             required_terms(query.terms),
@@ -234,21 +219,21 @@ class Ranking:
             position.newest,
         )
         if not position.weights:
-            threads, counts = self._asked.engine.counts(self._asked.topics, loose)
+            threads, counts = self._engine.counts(self._criteria, loose)
             position = position._replace(
                 weights=term_weights(counts, threads), chosen=chosen_terms(counts)
             )
             self._position = position
         chosen = tuple(map(int.__mul__, position.weights, map(int, position.chosen)))
         loose = loose._replace(weights=chosen)
-        return self._asked.engine.candidates(self._asked.topics, loose)
+        return self._engine.candidates(self._criteria, loose)
 
     def _partial(
         self, terms: tuple[Term, ...], candidates: Candidates, whole: Iterable[Match]
     ) -> list[Match]:
         """The entries with some of the words and those near the query, in order,
         without those with every word."""
-        position, query = self._position, self._asked.query
+        position, query = self._position, self._query
         done = {(match.topic, match.id) for match in whole}
         others = [
             match for match in candidates.best if (match.topic, match.id) not in done
@@ -273,7 +258,7 @@ class Ranking:
         self, matches: Iterable[Match], terms: Sequence[Term], weights: Sequence[int]
     ) -> list[Match]:
         """Returns matches with their scores, in order: by score, or newest first."""
-        engine, scored = self._asked.engine, []
+        engine, scored = self._engine, []
         for match in matches:
             try:
                 numbered = engine.entry(match.topic, match.id)
@@ -281,7 +266,7 @@ class Ranking:
             except WcError:
                 continue  # replaced since it was found, so no longer a match
             score = 0
-            if self._asked.query.by_title:
+            if self._query.by_title:
                 text = SearchedText(numbered.entry, thread)
                 score = text.exact_score(terms, weights)
             self._entries[match.topic, match.id] = numbered
@@ -290,12 +275,12 @@ class Ranking:
         return scored
 
     def _nearness(self) -> Nearness:
-        asked = self._asked
+        meaning = self._engine.meaning
         # A word in a field is not natural language.
-        if asked.meaning is None or any(term.field for term in asked.query.terms):
+        if meaning is None or any(term.field for term in self._query.terms):
             return Nearness({})
-        topics = asked.listed_topics()
-        return asked.meaning.nearest(asked.text, topics, self._position.newest)
+        topics = self._engine.overview.topics(self._criteria)
+        return meaning.nearest(self._text, topics, self._position.newest)
 
     def _mixed(
         self, scored: Iterable[Match], nearness: Nearness, done: set[EntryName]
@@ -329,15 +314,14 @@ class Ranking:
     def _near_entry(self, name: EntryName, nearness: Nearness) -> Numbered | None:
         """The entry, if its text is still the one that was scored and it mentions what
         the query requires."""
-        meaning, query = self._asked.meaning, self._asked.query
         try:
-            numbered = meaning.entry(*name) if meaning is not None else None
+            numbered = self._engine.entry(*name)
         except WcError:
             return None  # removed since its vector was made
-        if numbered is None or not nearness.is_current(name[0], numbered.entry):
+        if not nearness.is_current(name[0], numbered.entry):
             return None
-        fits = query._replace(terms=()).rank(numbered.entry) is not None
-        return numbered if fits else None
+        mentions = self._query._replace(terms=())
+        return numbered if mentions.rank(numbered.entry) is not None else None
 
 
 def _without_meaning(problem: str) -> InvalidInputError:

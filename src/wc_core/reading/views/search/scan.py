@@ -13,16 +13,13 @@ from wc_core.reading.views.entries import numbered
 from wc_core.reading.views.search.facets import indexed_values
 from wc_core.reading.views.search.query import (
     Candidates,
-    EntriesAfter,
     EntryPlace,
     Found,
     Match,
-    Matches,
     SearchQuery,
     TermCounts,
     joined_candidates,
     joined_counts,
-    matches_of,
 )
 
 TYPE_CHECKING = False
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.lookup.search.mentions import Mentions
     from wc_core.reading.views.entries import Numbered
-    from wc_core.reading.views.search.query import LooseQuery, Topics
+    from wc_core.reading.views.search.query import LooseQuery
 
 # The number and start of an entry that is in no cache.
 NOT_CACHED = -2
@@ -69,14 +66,6 @@ class Scan:
         self._unreadable: list[str] = []
         # The last answer of `_sightings`, and what was asked.
         self._seen: tuple[object, list[_Sighting]] | None = None
-
-    def matches(self, topics: Topics, query: SearchQuery) -> Matches:
-        """Like `Engine.matches`."""
-        found = self.found(self._chosen(topics), query)
-        return matches_of([found], query, self.values)
-
-    def _chosen(self, topics: Topics) -> Collection[str]:
-        return self._reader.topics() if topics is None else topics
 
     def found(self, topics: Iterable[str], query: SearchQuery) -> Found:
         """Returns the matches in these threads."""
@@ -133,14 +122,13 @@ class Scan:
             yield from indexed_values(entry.agent, entry.any_kind, entry.code_branch)
 
     def thread_words(self, topic: str) -> ThreadWords:
-        """Like `Engine.thread_words`."""
+        """Returns the words of a thread. Raises WcError if it no longer exists."""
         if topic not in self._words:
             self._words[topic] = thread_words(self._reader.snapshot(topic))
         return self._words[topic]
 
-    def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
-        """Like `Engine.counts`."""
-        topics = self._chosen(topics)
+    def counts(self, topics: Collection[str], query: LooseQuery) -> TermCounts:
+        """Returns how many entries of these threads have each of the terms."""
         sightings = self._sightings(topics, query)
         counts = (
             sum(sighting.places[number] > 0 for sighting in sightings)
@@ -148,9 +136,9 @@ class Scan:
         )
         return joined_counts([TermCounts(len(topics), tuple(counts))], query)
 
-    def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
-        """Like `Engine.candidates`."""
-        sightings = self._sightings(self._chosen(topics), query)
+    def candidates(self, topics: Collection[str], query: LooseQuery) -> Candidates:
+        """Returns the best entries of these threads with any of the terms."""
+        sightings = self._sightings(topics, query)
         best = [
             Match(score, sighting.id, sighting.topic)
             for sighting in sightings
@@ -181,17 +169,12 @@ class Scan:
                     self._entries[topic, item.entry.id] = item
                     yield _Sighting(places, item.entry.id, topic)
 
-    def written_after(
-        self, topics: Sequence[str], floor: str, branch: str, limit: int
-    ) -> EntriesAfter:
-        """Like `Engine.written_after`: nothing is known without reading the logs."""
-        del floor, branch, limit
-        return EntriesAfter((), 0, topics)
-
-    def read(self, place: EntryPlace) -> Numbered:
-        """Like `Engine.read`."""
-        raise NotFoundError(f"{place.topic} no longer has the entry {place.id}.")
-
     def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Like `Engine.entry`: the entry as it was read."""
-        return self._entries[topic, entry_id]
+        """Returns an entry, as it was read if it was found. Raises WcError if it does
+        not exist."""
+        if (topic, entry_id) in self._entries:
+            return self._entries[topic, entry_id]
+        for item in numbered(self._reader.thread(topic)):
+            if item.entry.id == entry_id and not item.retracted:
+                return item
+        raise NotFoundError(f"{topic} no longer has the entry {entry_id}.")

@@ -6,7 +6,6 @@ in one store: matches, order, meaning, cursors.
 
 from __future__ import annotations
 
-from wc_core.base.values import NamedTuple
 from wc_core.lookup.search.nearness import Nearness
 from wc_core.reading.views.search.query import (
     Candidates,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from wc_core.lookup.search.threadwords import ThreadWords
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.entries import Numbered
-    from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import Filter, ThreadRow
     from wc_core.reading.views.search.query import (
         LooseQuery,
@@ -33,9 +31,7 @@ if TYPE_CHECKING:
         SearchEngine,
         SearchQuery,
         TermCounts,
-        Topics,
     )
-    from wc_core.reading.views.search.ranked import MeaningSource
 
 # Separates a store's key from a topic; occurs in neither.
 _BETWEEN = "\x1f"
@@ -43,21 +39,22 @@ _BETWEEN = "\x1f"
 _LAST = "\U0010ffff"
 
 
-class SearchedStore(NamedTuple):
-    """One of the stores, and its engine. The order of keys decides between equal
-    entries."""
-
-    engine: SearchEngine
-    overview: Overview
-    meaning: MeaningSource
-
-
 class Together:
-    """An engine, the overview and the source of meaning of several stores, by their
-    keys."""
+    """An engine for several stores: those of the ``parts``, by their keys, whose order
+    decides between equal entries. It is its own overview and source of meaning."""
 
-    def __init__(self, parts: Mapping[str, SearchedStore]) -> None:
+    def __init__(self, parts: Mapping[str, SearchEngine]) -> None:
         self._parts = parts
+
+    @property
+    def overview(self) -> Together:
+        """The threads of all stores."""
+        return self
+
+    @property
+    def meaning(self) -> Together:
+        """What the stores know more than words."""
+        return self
 
     @staticmethod
     def store_of(topic: str) -> str:
@@ -103,13 +100,13 @@ class Together:
 
     # The matching entries.
 
-    def matches(self, topics: Topics, query: SearchQuery) -> Matches:
-        """Like `Engine.matches`."""
+    def matches(self, criteria: Filter, query: SearchQuery) -> Matches:
+        """Like `SearchEngine.matches`."""
         parts = []
-        for key, own in self._of_stores(topics):
+        for key, part in self._parts.items():
             behind = query.behind and _in_store(query.behind, key)
             own_query = query._replace(behind=behind, unranked=0)
-            matches = self._parts[key].engine.matches(own, own_query)
+            matches = part.matches(criteria, own_query)
             parts.append(
                 matches._replace(
                     best=_placed_matches(key, matches.best),
@@ -119,52 +116,37 @@ class Together:
             )
         return merged(parts, query.limit)
 
-    def counts(self, topics: Topics, query: LooseQuery) -> TermCounts:
-        """Like `Engine.counts`: the rarity of a term is counted in all stores."""
-        parts = (
-            self._parts[key].engine.counts(own, query)
-            for key, own in self._of_stores(topics)
-        )
+    def counts(self, criteria: Filter, query: LooseQuery) -> TermCounts:
+        """Like `SearchEngine.counts`: the rarity of a term is counted in all stores."""
+        parts = (part.counts(criteria, query) for part in self._parts.values())
         return joined_counts(parts, query)
 
-    def candidates(self, topics: Topics, query: LooseQuery) -> Candidates:
-        """Like `Engine.candidates`."""
+    def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
+        """Like `SearchEngine.candidates`."""
         parts = []
-        for key, own in self._of_stores(topics):
-            best, total, unreadable = self._parts[key].engine.candidates(own, query)
+        for key, part in self._parts.items():
+            best, total, unreadable = part.candidates(criteria, query)
             placed = tuple(_all_placed(key, unreadable))
             parts.append(Candidates(_placed_matches(key, best), total, placed))
         return joined_candidates(parts, query.limit)
 
-    def _of_stores(self, topics: Topics) -> Iterable[tuple[str, Topics]]:
-        """The topics in each of the stores, after its key."""
-        if topics is None:
-            return dict.fromkeys(self._parts).items()
-        return _by_store(topics).items()
-
     def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Like `Engine.entry`."""
+        """Like `SearchEngine.entry`."""
         key, own = _split(topic)
-        return self._parts[key].engine.entry(own, entry_id)
+        return self._parts[key].entry(own, entry_id)
 
     def thread_words(self, topic: str) -> ThreadWords:
-        """Like `Engine.thread_words`."""
+        """Like `SearchEngine.thread_words`."""
         key, own = _split(topic)
-        return self._parts[key].engine.thread_words(own)
-
-
-class MeaningTogether:
-    """The stores' source of meaning."""
-
-    def __init__(self, parts: Mapping[str, SearchedStore]) -> None:
-        self._parts = parts
+        return self._parts[key].thread_words(own)
 
     def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
         """Like `MeaningSource.nearest`. It has a problem only if every store has
         one."""
         by_key = {
-            key: self._parts[key].meaning.nearest(query, own, newest)
+            key: meaning.nearest(query, own, newest)
             for key, own in _by_store(topics).items()
+            if (meaning := self._parts[key].meaning) is not None
         }
         scores: dict[EntryName, float] = {
             (_joined(key, topic), entry_id): score
@@ -184,11 +166,6 @@ class MeaningTogether:
             sum(nearness.missing for nearness in by_key.values()),
             "" if scores else next(filter(None, problems), ""),
         )
-
-    def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Like `MeaningSource.entry`."""
-        key, own = _split(topic)
-        return self._parts[key].meaning.entry(own, entry_id)
 
 
 def own_topic(topic: str) -> str:
