@@ -1,8 +1,7 @@
 """What the server costs, beside a server of the same framework that does nothing.
 
-For each store there is one server that runs until the end: its search index is
-whole. What only happens once in the life of a
-server is measured with new ones.
+For each store there is one server that runs until the end. What only happens once in
+the life of a server is measured with new ones.
 """
 
 from __future__ import annotations
@@ -42,8 +41,6 @@ MEMORY = "trivial FastMCP server: memory"
 RARE, PHRASE = "needle", '"page asks for"'
 BEFORE_ALL = "60d"  # stores begin thirty days ago
 LATE = 10.0
-# An index that is not whole by then never will be.
-WHOLE = 600.0
 AS_FAST = times(1.05)
 # A server's whole life takes long.
 SELDOM = 3
@@ -145,7 +142,6 @@ class Subject:
         once = [
             Row("first list_threads", lives.of("listed"), goal=soon),
             Row("first search_threads", lives.of("searched")),
-            Row("search index whole", lives.of("whole"), goal=soon, unit="s"),
             Row("wc-observe: memory", lives.of("memory"), MEMORY, memory, unit="MB"),
             Row("wc-observe web: first board", self._board, goal=at_most(600)),
         ]
@@ -163,12 +159,8 @@ class Subject:
             server.call(f"{PREFIX}whoami")
             listed = server.call(f"{PREFIX}list_threads")
             server.call(f"{PREFIX}read_thread", topic=next(self._topics))
-            start = server.age()
             searched = server.call(f"{PREFIX}search_threads", query=RARE)
-            wait_for_index(server)
-            whole = server.age() - start
-        once = {"listed": listed, "searched": searched, "whole": whole}
-        return once | {"memory": memory[0]}
+        return {"listed": listed, "searched": searched, "memory": memory[0]}
 
     def _board(self) -> float:
         """From the address that is printed to the whole page that it shows."""
@@ -253,20 +245,7 @@ class Subject:
         """The one that runs until the end."""
         server = self._scratch.server(OURS, self._folder)
         server.call(f"{PREFIX}list_threads")
-        wait_for_index(server)
         return server
-
-
-def wait_for_index(server: Server) -> None:
-    """Search until everything has been searched; a search waits a while itself."""
-    arguments = {"query": RARE, "limit": 1, "format": "json"}
-    name = f"{PREFIX}search_threads"
-    deadline = server.age() + WHOLE
-    while server.age() < deadline:
-        answer = server.ask("tools/call", name=name, arguments=arguments)
-        if "partial" not in json.loads(answer["content"][0]["text"]):
-            return
-    raise BenchError("the search index does not become whole")
 
 
 def cpu_seconds(pid: int) -> float:
