@@ -9,6 +9,7 @@ from wc_core.ledger.threads.excerpts.sealed import excerpt, sealed_thread
 from wc_core.lookup.search.mentions import is_written_on
 from wc_core.reading.views.entries import Numbered, numbered
 from wc_core.reading.views.excerpts.spans import numbered_part
+from wc_core.reading.views.listing import Selection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +74,12 @@ def updates(
     # A continuation after an entry that a wrong clock dated (`changed_id`) is greater
     # than the thread's last id, but begins with it.
     start = ulid.prefix(floor)
-    rows = [row for row in overview.rows() if not row.last_id or row.last_id >= start]
+    moved = Selection("(last_id >= ? OR last_id = '')", (start,))
+    rows = [
+        row
+        for row in overview.listing().rows(moved)
+        if not row.last_id or row.last_id >= start
+    ]
     if open_engine is not None and limit:
         engine = open_engine()
         indexed = _indexed_updates(overview, rows, engine, floor, limit, branch)
