@@ -18,7 +18,7 @@ from wc_core.attention.status.balls import Balls, folders_of, in_order
 from wc_core.attention.status.places import branch_places
 from wc_core.base.names import Directory
 from wc_core.ledger.planning.kinds import BLOCKED_BY
-from wc_core.ledger.threads.model import Link
+from wc_core.ledger.threads.model import Ball, Link
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,8 @@ def answers(reader: StoreReader) -> list[object]:
     some = [held for held in in_order(names) if names[held.folder]]
     return [
         {folder: items for folder, items in names.items() if items},
-        balls.held(own),
+        Balls(reader, Directory()).held(own),
+        balls.names(folders, [*branch_places("main"), "t"]),
         balls.latest(2, own),
         balls.earliest(2, entry_id(3), own),
         balls.changed(0),
@@ -68,3 +69,16 @@ def test_a_thread_that_waits_has_no_ball_but_a_place(tmp_path: Path) -> None:
         assert [*balls.at(["t"])] == ["t"]
         assert balls.waits("t") == ("u",)
         store.refresh()
+
+
+def test_what_there_is_no_time_to_read_is_left_out(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    for topic in ("t", "u"):
+        store.write(topic, [entry(0, ball=Ball("Codex"))])
+    balls, calls = Balls(store.reader, Directory()), iter([False, True])
+    assert not balls.look(lambda: next(calls))
+    assert [held.topic for held in balls.held(["codex"])] == ["t"]
+    store.refresh()
+    balls = Balls(store.reader, Directory())
+    assert balls.look(lambda: True)
+    assert [held.topic for held in balls.held(["codex"])] == ["t", "u"]

@@ -117,6 +117,10 @@ def folder_of(ball: str | None, directory: Directory) -> str:
     return safe_name(directory.key(parse(ball)))
 
 
+def _never() -> bool:
+    return False
+
+
 class Balls:
     """The balls and questions of a store's open threads at one moment. A thread that
     waits for others has none, but its questions count. Methods may raise StorageError
@@ -126,26 +130,44 @@ class Balls:
         self.reader = reader
         self.directory = directory
         self._freshness: Freshness | None = None
+        self._late: Callable[[], bool] = _never
+        self._is_whole = True
         # The open threads that are read from their files.
         self._direct: list[Snapshot] = []
         self._waits: dict[str, tuple[str, ...]] = {}
         self._balls_of: dict[str, list[str]] = {}
 
-    @property
-    def freshness(self) -> Freshness:
-        """What the cache can answer for, as of the first question."""
+    def look(self, late: Callable[[], bool] = _never) -> bool:
+        """Reads what every question needs, unless that was done: the threads that the
+        cache lacks, as long as it is not ``late``. Returns whether these were all of
+        them; the answers know nothing of the others."""
         if self._freshness is None:
+            self._late = late
             fresh = freshness(self.reader)
             try:
                 self._look(fresh)
             except UnusableCacheError:
-                self._look(Freshness(None, self.reader.topics()))
+                self._look_without_cache()
+        return self._is_whole
+
+    @property
+    def freshness(self) -> Freshness:
+        """What the cache can answer for, as of the first question."""
+        self.look()
         return self._freshness  # type: ignore[return-value]
 
+    def _look_without_cache(self) -> None:
+        self._look(Freshness(None, self.reader.topics()))
+
     def _look(self, fresh: Freshness) -> None:
-        """Read what every question needs."""
-        known = []
-        for topic in fresh.direct:
+        known: list[Snapshot] = []
+        direct, is_late = [*fresh.direct], self._late
+        for count, topic in enumerate(direct):
+            if is_late():
+                gone = fresh.gone.union(direct[count:])
+                fresh = fresh._replace(direct=direct[:count], gone=gone)
+                self._is_whole = False
+                break
             with contextlib.suppress(WcError):  # wc doctor reports why
                 known.append(self.reader.snapshot(topic))
         cache = fresh.cache
@@ -154,7 +176,8 @@ class Balls:
             and bool(cache.ask("SELECT 1 FROM threads WHERE planned LIMIT 1"))
         )
         if is_planned:
-            self._waits = plans.waiting(plans.plan_of(self.reader, fresh=fresh))
+            states = {one.topic: one.state for one in known}
+            self._waits = plans.waiting(plans.plan_of(self.reader, states, fresh))
         self._balls_of = {}
         for (ball,) in cache.ask(_HOLDERS) if cache is not None else ():
             self._balls_of.setdefault(folder_of(ball, self.directory), []).append(ball)
@@ -164,10 +187,11 @@ class Balls:
     def _ask(self, query: Callable[[], Answer]) -> Answer:
         """Returns the answer of a query; if the cache cannot give it, from the files of
         all threads."""
+        self.look()
         try:
             return query()
         except UnusableCacheError:
-            self._look(Freshness(None, self.reader.topics()))
+            self._look_without_cache()
             return query()
 
     # --- who has which balls -------------------------------------------------
@@ -179,15 +203,17 @@ class Balls:
         free = [FREE_FOLDER] if fresh.cache is not None else []
         return sorted({*self._balls_of, *direct, *free})
 
-    def names(self, folders: Iterable[str]) -> dict[str, list[str]]:
-        """Returns the names of the balls in each of these folders, longest held
-        first."""
+    def names(
+        self, folders: Iterable[str], places: Collection[str] | None = None
+    ) -> dict[str, list[str]]:
+        """Returns the names of the balls in each of these folders, longest held first;
+        with ``places``, those of the threads that are there."""
         wanted = dict.fromkeys(folders)
-        found: dict[str, list[str]] = {folder: [] for folder in wanted}
-        for ball in map(self._ball_of, self._ask(lambda: self._held(wanted))):
-            if ball.folder in found:
-                found[ball.folder].append(ball.name)
-        return {folder: sorted(names) for folder, names in found.items()}
+
+        def query() -> dict[str, list[str]]:
+            return {folder: self._names_in(folder, places) for folder in wanted}
+
+        return self._ask(query)
 
     def held(self, folders: Iterable[str]) -> list[HeldBall]:
         """Returns the balls in these folders, longest held first."""
@@ -257,7 +283,7 @@ class Balls:
 
     def waits(self, topic: str) -> tuple[str, ...]:
         """Returns what an open thread waits for, in words."""
-        self._ask(lambda: self.freshness)
+        self.look()
         return self._waits.get(topic, ())
 
     def asked(self, folders: Iterable[str]) -> list[HeldBall]:
@@ -310,15 +336,31 @@ class Balls:
     def _fields(self, conditions: str, *values: Any) -> list[ThreadFields]:
         return self.freshness.fields(f"{conditions} AND {_OPEN}", *values)
 
-    def _held(self, folders: Collection[str]) -> list[ThreadFields]:
-        """The open threads with a ball in these folders that wait for nothing; those of
-        the cache, and all that are read from files."""
-        balls = [ball for f in folders for ball in self._balls_of.get(f, ())]
-        conditions = [f"ball IN ({', '.join('?' * len(balls))})"]
-        if FREE_FOLDER in folders:
-            conditions.append("ball IS NULL")
-        found = self._fields(f"WHERE ({' OR '.join(conditions)})", *balls)
-        return self._moving([*found, *map(fields_of, self._direct)])
+    def _names_in(self, folder: str, places: Collection[str] | None) -> list[str]:
+        # Few columns: someone may have thousands of balls.
+        balls: list[str | None] = [*self._balls_of.get(folder, ())]
+        balls += [None] if folder == FREE_FOLDER else []
+        condition, values = f"WHERE ball IS ? AND {_OPEN}", [*(places or ())]
+        if places is not None:
+            marks = ", ".join("?" * len(values))
+            at_places = f"SELECT thread FROM places WHERE place IN ({marks})"
+            condition = f"{condition} AND number IN ({at_places})"
+        found = [
+            row
+            for ball in balls
+            for row in self.freshness.rows("topic, since", condition, ball, *values)
+        ]
+        found += [
+            (one.topic, since_of(one.state))
+            for one in self._direct
+            if folder_of(one.state.ball, self.directory) == folder
+            if places is None or not {*places}.isdisjoint(places_of(one.state))
+        ]
+        return sorted(
+            f"{since}.{safe_name(topic)}"
+            for topic, since in found
+            if topic not in self._waits
+        )
 
     def _moving(self, found: list[ThreadFields]) -> list[ThreadFields]:
         return [item for item in found if item.topic not in self._waits]
@@ -326,9 +368,8 @@ class Balls:
     def _ends(
         self, count: int, without: Collection[str], order: str, before: str
     ) -> list[HeldBall]:
-        own = [ball for folder in without for ball in self._balls_of.get(folder, ())]
-
         def query() -> list[ThreadFields]:
+            own = [b for folder in without for b in self._balls_of.get(folder, ())]
             skipped = len(self.freshness.outdated) + len(self._waits)
             marks = ", ".join("?" * len(own))
             rows = self.freshness.fields(

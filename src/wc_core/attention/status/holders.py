@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 from itertools import islice
 
-from wc_core.attention.status import listings
-from wc_core.attention.status.files import FREE_FOLDER, MAX_FILE_BYTES, VERSION
+from wc_core.attention.status import balls, listings
+from wc_core.attention.status.files import MAX_FILE_BYTES, VERSION
 from wc_core.attention.status.listings import only_balls, root_of
-from wc_core.base import ulid
 from wc_core.base.errors import WcError
 from wc_core.base.files import Folder, OpenFolders, names_in
-from wc_core.base.layout import key_of, safe_name
+from wc_core.base.layout import safe_name
 from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple
 
@@ -31,28 +30,7 @@ _HEAD_LINES = 3
 # The first line, with the longest status, is shorter.
 _HEAD_BYTES = 256
 _MAX_DIGITS = 18
-
-
-class HeldBall(NamedTuple):
-    """A ball: the folder of its holder, and the name of its file in it."""
-
-    folder: str
-    name: str
-
-    @property
-    def since(self) -> str:
-        """The ULID of the entry that passed it; zeros if none did."""
-        return self.name[: ulid.LENGTH]
-
-    @property
-    def topic(self) -> str:
-        """Its thread; empty if the name does not contain it."""
-        return key_of(self.name[ulid.LENGTH + 1 :])
-
-    @property
-    def is_free(self) -> bool:
-        """Whether no one holds it."""
-        return self.folder == FREE_FOLDER
+HeldBall = balls.HeldBall
 
 
 class ViewerStatus(NamedTuple):

@@ -53,14 +53,19 @@ class Freshness(NamedTuple):
     def fields(self, conditions: str, *values: Any) -> list[ThreadFields]:
         """Returns the threads in the cache that count, and for which ``conditions``
         hold: what follows ``SELECT … FROM threads``. Raises UnusableCacheError."""
-        if self.cache is None:
-            return []
-        question = f"SELECT {COLUMNS} FROM threads {conditions}"
-        rows = self.cache.ask(question, *values)
-        if outdated := self.outdated:
-            rows = [row for row in rows if row[0] not in outdated]
+        rows = self.rows(COLUMNS, conditions, *values)
         # `_make` takes three times as long.
         return [*map(tuple.__new__, repeat(ThreadFields), rows)]
+
+    def rows(
+        self, columns: str, conditions: str, *values: Any
+    ) -> list[tuple[Any, ...]]:
+        """Returns only these columns of them, of which the first is ``topic``."""
+        if self.cache is None:
+            return []
+        question = f"SELECT {columns} FROM threads {conditions}"
+        rows, outdated = self.cache.ask(question, *values), self.outdated
+        return [row for row in rows if row[0] not in outdated] if outdated else rows
 
 
 def freshness(reader: StoreReader) -> Freshness:

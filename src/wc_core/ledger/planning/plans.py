@@ -44,7 +44,8 @@ def plan_of(
         fresh = Freshness(None, reader.topics())
         rows = []
     found: dict[str, State | None] = {fields.topic: state_of(fields) for fields in rows}
-    found |= {topic: read_state(reader, topic) for topic in fresh.direct}
+    unread = (topic for topic in fresh.direct if topic not in states)
+    found |= {topic: read_state(reader, topic) for topic in unread}
     found |= states
     planned = [state for state in found.values() if state is not None]
     planned = [state for state in planned if state.links or state.gates]
