@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from wc_cli.ledger.store.writer import IdSource, StoreWriter
     from wc_cli.run.options import Declared, Options
-    from wc_core.attention.status.listings import BallNames
+    from wc_core.attention.status.balls import Balls
     from wc_core.ledger.git.authorship import Authorship
     from wc_core.ledger.git.discovery import Place
     from wc_core.ledger.git.freshness import Standing
@@ -77,7 +77,7 @@ class Context:
         self._settings: Settings | None = None
         self._identity: Identity | None = None
         self._reader: StoreReader | None = None
-        self._ball_names: BallNames | None = None
+        self._balls: Balls | None = None
         self._agent_above: str | None = None
         # Whether the topic was omitted, so that it is this worktree's thread.
         self.took_local_topic = False
@@ -191,14 +191,13 @@ class Context:
             spawn.follow_if_moved(layout, follow)
 
     @property
-    def ball_names(self) -> BallNames:
-        """The names of all balls, as of when this command first needs them."""
-        if self._ball_names is None:
-            # 1 ms, not for every command
-            from wc_core.attention.status.listings import BallNames
+    def balls(self) -> Balls:
+        """Who has which balls, as of when this command first asks."""
+        if self._balls is None:
+            from wc_core.attention.status.balls import Balls  # 1 ms, not for all
 
-            self._ball_names = BallNames(self.reader.layout)
-        return self._ball_names
+            self._balls = Balls(self.reader, self.settings.directory)
+        return self._balls
 
     @property
     def viewer(self) -> Viewer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import Balls, folders_of
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.layout import Layout
 from wc_core.base.text import one_line
@@ -114,8 +114,7 @@ def judgement(
     view = claims_view(call)
     targets = tuple(target_of(view.repository, text) for text in symbols)
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
-    folders = holders.folders_of(viewer)
-    balls = holders.held_balls(layout, folders)
+    balls = Balls(view.opened.reader, viewer.directory).held(folders_of(viewer))
     situation = Situation(
         targets=targets,
         book=view.book,

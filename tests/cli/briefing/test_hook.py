@@ -17,12 +17,11 @@ import pytest
 
 from tests.conftest import Repo
 from tests.contract.inprocess import Here
-from wc_cli.agents.briefing import dialects, hook, sessionnews, sessions
+from wc_cli.agents.briefing import dialects, gather, hook, sessionnews, sessions
 from wc_cli.agents.install import changes as installing
 from wc_cli.agents.install.clients import registry
 from wc_cli.commands.brief import BriefOptions
 from wc_cli.run.options import parse
-from wc_core.attention.status import listings
 from wc_core.base.agents import AGENTS
 from wc_core.base.layout import Layout
 
@@ -159,18 +158,20 @@ def test_a_prompt_hears_once_what_can_begin(agent: Agent) -> None:
     assert agent.prompt() == ""
 
 
-@pytest.mark.parametrize(("first", "told"), [("7", True), ("0", False)])
 def test_a_prompt_reads_the_oldest_threads_if_very_many_came(
-    agent: Agent, first: str, *, told: bool
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sessionnews, "_MOST_READ", 1)
+    agent.repo.ok("new", "late", "--title", "T", "--to", "Codex")
     agent.repo.ok("new", "db", "--title", "T")
-    agent.repo.ok("link", "auth", "waits-for", "db", "--as", "Codex")
+    for topic in ("late", "auth"):
+        agent.repo.ok("link", topic, "waits-for", "db", "--as", "Codex")
+        agent.repo.ok("read", topic, "--as", "Codex")
     agent.start()
     agent.repo.ok("done", "db", "--title", "Done")
-    folder = agent.repo.store / ".local/status/holder/codex"
-    for number in range(300):
-        (folder / f"{first}{number:025}.t{number}").touch()
-    assert ("auth is yours to begin" in agent.prompt()) == told
+    told = agent.prompt()
+    assert "auth is yours to begin" in told
+    assert "late" not in told
     assert agent.prompt() == ""
 
 
@@ -267,17 +268,6 @@ def test_reminders_of_very_many_balls_end(agent: Agent) -> None:
     sessions.save(layout, path, session)
     assert sessions.load(layout, path) == session
     assert not session.reminded_of([f"{1 << 30:026}.new"])
-
-
-def test_a_status_file_that_lies_reminds_nobody(agent: Agent) -> None:
-    agent.repo.ok("take", "auth", "--as", "Codex")
-    (file,) = (agent.repo.store / ".local/status/holder/codex(pat)").iterdir()
-    kept = file.read_bytes()
-    agent.repo.ok("set-status", "auth", "CLOSED", "--as", "Codex")
-    file.write_bytes(kept)
-    agent.repo.log("auth").parent.rename(agent.repo.log("auth").parent.with_name("x"))
-    file.with_name(f"{file.name[:26]}.gone").write_bytes(kept)
-    assert agent.stop() == ""
 
 
 SHAPES = {
@@ -479,8 +469,7 @@ def test_what_goes_wrong_is_not_shown_to_the_client(agent: Agent, event: str) ->
     shutil.rmtree(store / "graph/baseline/threads")
     (store / "graph/baseline/threads").write_text("a file")
     (agent.repo.private / "sessions").write_text("a file")
-    (store / ".local/status").rename(store / ".local/was")
-    (store / ".local/status").symlink_to("was")
+    (store / ".local/cache.db").symlink_to("was")
     agent.hook(event)
     agent.hook(event, {"WATERCOOLER_DIR": "/dev/null/none"})
 
@@ -605,12 +594,12 @@ def test_a_session_that_cannot_be_read_starts_over(agent: Agent, data: bytes) ->
     assert sessions.load(layout, str(file)) is not None
 
 
-def test_who_holds_very_many_balls_hears_the_same_news(agent: Agent) -> None:
-    layout = Layout(str(agent.repo.store))
-    folder = Path(listings.root_of(layout), "codex(pat)")
-    folder.mkdir()
-    for number in range(2000):
-        (folder / f"{number:026}.{'x' * 150}").touch()
+def test_who_holds_very_many_balls_hears_the_same_news(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MOST", 3)
+    for number in range(5):
+        agent.repo.ok("new", f"n{number}", "--title", "T", "--as", "Codex")
     agent.start()
     agent.repo.ok("say", "auth", "--title", "Yours", "--as", "Codex")
     assert agent.prompt() == ""
@@ -619,15 +608,28 @@ def test_who_holds_very_many_balls_hears_the_same_news(agent: Agent) -> None:
     assert agent.prompt() == ""
 
 
-# Runs a command, and writes what it does to a file: the folders that it lists, by the
-# numbers of their inodes, and the files that it opens in an open folder.
+@pytest.mark.parametrize("event", ["session-start", "user-prompt", "stop"])
+def test_without_time_for_all_threads_no_news_is_lost(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, event: str
+) -> None:
+    agent.start()
+    agent.repo.ok("new", "more", "--title", "T", "--to", "Codex (Pat)")
+    with monkeypatch.context() as patched:
+        patched.setattr(gather, "OWN_SECONDS", -1.0)
+        told = agent.hook(event)
+        assert ("no time for all of it" in told) == (event == "session-start")
+    if event != "session-start":
+        assert '"more": its ball came to you' in agent.prompt()
+    assert 'the ball of \\"more\\"' in agent.stop()
+
+
+# Runs a command, and writes what it opens to a file: databases, and files that it opens
+# in an open folder.
 _NOTED = """
 import os, sys
 log = os.open(sys.argv.pop(1), os.O_WRONLY | os.O_CREAT)
 def note(event, values):
-    if event == "os.listdir" and isinstance(values[0], int):
-        os.write(log, b"%d\\n" % os.fstat(values[0]).st_ino)
-    elif event == "open" and isinstance(values[0], str):
+    if event in {"open", "sqlite3.connect"} and isinstance(values[0], str):
         os.write(log, values[0].encode() + b"\\n")
 sys.addaudithook(note)
 from wc_cli.run.main import main
@@ -642,9 +644,6 @@ def test_a_hook_looks_once_at_the_balls_and_at_what_is_due(
     if event != "session-start":
         agent.start()
     agent.repo.settled("ack", "auth")
-    folder = agent.repo.store / ".local/status/holder/codex"
-    assert list(folder.iterdir())
-    os.utime(folder, (0, 0))  # otherwise it is listed again for what has just changed
     words = ("brief", "--hook", event, "--client", "codex")
     sent = json.dumps({"session_id": "s1", "cwd": str(agent.repo.path)}).encode()
     env = {"WATERCOOLER_SYNC": "background"}
@@ -654,7 +653,7 @@ def test_a_hook_looks_once_at_the_balls_and_at_what_is_due(
     )
     assert (done.code, done.err) == (0, "")
     lines = noted.read_text().splitlines()
-    assert lines.count(str(folder.stat().st_ino)) == 1
+    assert sum(line.endswith("cache.db?mode=ro") for line in lines) == 1
     assert lines.count("applied") == 1
 
 

@@ -35,7 +35,9 @@ from tests.cli.store.test_writer import Shop
 from tests.core.strategies import entry, relaxed, viewer, write_thread
 from tests.oldertool import OlderTool
 from wc_cli.ledger.index import cachefile
+from wc_core.attention.status.balls import Balls
 from wc_core.base.errors import WcError
+from wc_core.base.names import Directory
 from wc_core.ledger.index import freshness
 from wc_core.ledger.index.cache import Cache, UnusableCacheError
 from wc_core.ledger.planning.kinds import BLOCKED_BY
@@ -84,7 +86,7 @@ def answers(reader: StoreReader) -> list[object]:
         while page.cursor:
             page = overview.page(criteria, 2, page.cursor)
             pages.append(page)
-    decided = decisions_since(reader, viewer(), 0, lambda: False)
+    decided = decisions_since(Balls(reader, Directory()), viewer(), 0, lambda: False)
     return [*pages, overview.rows(), overview.plan().ready(), decided]
 
 

@@ -34,10 +34,6 @@ def open_questions(repo: Here) -> list[str]:
     return [question["title"] for question in questions]
 
 
-def asked_files(repo: Here) -> list[str]:
-    return sorted(path.name for path in repo.store.glob(".local/status/asked/*/*"))
-
-
 @pytest.mark.parametrize(
     "words", [ASK, ("say", "login", "--kind", "question", *ASK[2:])], ids=["ask", "say"]
 )
@@ -82,7 +78,7 @@ def test_what_ends_a_question(
 ) -> None:
     repo.ok(*ASK, *CLAUDE)
     repo.ok(*words, *who)
-    assert (open_questions(repo), asked_files(repo)) == ([], [])
+    assert open_questions(repo) == []
     entry = repo.json("read", "login", "--history")["entries"][-1]
     if entry["action"] in {"ack", "say"}:
         assert entry["answers"] == repo.json("read", "login")["entries"][1]["id"]
@@ -314,14 +310,6 @@ def test_a_brief_of_many_questions_is_cut(repo: Here) -> None:
     assert repo.json("brief", *CODEX)["question_count"] == 8
 
 
-def test_lost_status_files_of_questions_are_repaired(repo: Here) -> None:
-    repo.ok(*ASK, *CLAUDE)
-    (path,) = repo.store.glob(".local/status/asked/*/*")
-    path.unlink()
-    repo.ok("doctor", "--repair")
-    assert open_questions(repo) == ["Which hash?"]
-
-
 def test_clones_agree_on_what_is_open(tmp_path: Path) -> None:
     clones = Clones(tmp_path)
     clones.pat.ok("new", "login", "--title", "T", *CLAUDE)
@@ -339,7 +327,6 @@ def test_clones_agree_on_what_is_open(tmp_path: Path) -> None:
         repo.ok("sync")
     for repo in (clones.pat, clones.sam):
         assert open_questions(repo) == ["Third?"]
-        assert len(asked_files(repo)) == 1
 
 
 def test_a_number_that_is_no_open_question_is_the_text(repo: Here) -> None:

@@ -47,10 +47,9 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
         return Brief(viewer.identity.author, notes=notes)
     around = surroundings(reader.layout, place.repository, viewer)
     query = BriefQuery(reader, viewer, context.settings, around, now_ms(), late)
-    if not os.path.exists(reader.layout.cache):
-        context.note_unindexed(len(reader.topics()))
     with keeping_folders():
-        brief = make_brief(query, context.ball_names, _notes(context))
+        brief = make_brief(query, context.balls, _notes(context))
+    context.note_unindexed(context.balls.freshness.unindexed)
     conflicts, approvals = radar_news(context)
     return brief._replace(
         conflicts=conflicts,

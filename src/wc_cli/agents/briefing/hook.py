@@ -223,6 +223,8 @@ def _event_text(
     client = dialects.dialect_of(options.client)
     path = sessions.path_of(context.reader.layout, options.client, hook_input.session)
     path = path if hook_input.session else ""
+    if options.hook not in dialects.TOOL_EVENTS:
+        context.balls.look(late)
     # In another worktree it is another participant, which knows nothing yet.
     is_move = options.hook == dialects.AFTER and hook_input.tool in dialects.MOVES
     if options.hook == START or is_move:

@@ -9,13 +9,20 @@ from itertools import chain, islice
 from wc_cli.agents.briefing import sessions
 from wc_cli.agents.briefing.sessions import ASKED, CLAIM, UNSAVED, Session
 from wc_cli.ledger.store.localfiles import LocalFiles
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import (
+    folders_of,
+    in_order,
+    latest_of,
+    own_folders_of,
+    without,
+)
 from wc_core.attention.status.lastvisits import visit_file
 from wc_core.base import sandboxes
 from wc_core.base.errors import WcError
 from wc_core.base.lean.contextlib import suppress
+from wc_core.base.lean.functools import cached_property
 from wc_core.base.text import one_line
-from wc_core.ledger.threads.model import BLOCKED, CLOSED
+from wc_core.ledger.threads.model import BLOCKED
 from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from wc_cli.run.context import Context
-    from wc_core.attention.status.holders import HeldBall
+    from wc_core.attention.status.balls import BallStatus, HeldBall
     from wc_core.base.layout import Layout
 
 # File times are coarser than our clock. Told news is remembered for longer than the
@@ -52,11 +59,21 @@ class SessionView:
         self.reader = context.reader
         self.layout: Layout = self.reader.layout
         self.path = path
-        self.ball_names = context.ball_names
+        self.balls = context.balls
         # The folders of balls that are the agent's or offered to it; and of those that
         # are the agent's.
-        self.own = holders.folders_of(self.viewer)
-        self.named = holders.own_folders_of(self.viewer)
+        self.own = folders_of(self.viewer)
+        self.named = own_folders_of(self.viewer)
+
+    @cached_property
+    def names(self) -> dict[str, list[str]]:
+        """The names of the balls in the agent's ``own`` folders."""
+        return self.balls.names(self.own)
+
+    @cached_property
+    def questions(self) -> list[HeldBall]:
+        """The open questions to the agent."""
+        return self.balls.asked(self.own)
 
     def note_visit(self) -> None:
         """Record that the agent is here."""
@@ -81,9 +98,8 @@ class SessionView:
                 k: ball[:2]
                 for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
             }
-        questions = holders.asked_of(self.layout, self.viewer)
-        balls = {question.name for question in questions}
-        for names in self.ball_names.of(self.own).values():
+        balls = {question.name for question in self.questions}
+        for names in self.names.values():
             balls.update(names[-sessions.MOST :])  # more are not recorded
         return session._replace(looked_ns=now, threads=threads, balls=frozenset(balls))
 
@@ -93,15 +109,11 @@ class SessionView:
         session = self.load_session()
         if session is None:
             return
-        held = [
-            ball
-            for ball in holders.held_balls(self.layout, self.own)
-            if ball.name in names
-        ]
+        held = [ball for ball in in_order(self.names) if ball.name in names]
         threads = dict(session.threads)
-        for ball, status in holders.viewer_statuses(self.layout, held, self.viewer):
-            if status is not None and status.new:
-                threads[ball.topic] = (ball.since, status.new)
+        for status in self.balls.statuses(held, self.viewer):
+            if status.new:
+                threads[status.held.topic] = (status.held.since, status.new)
         balls = session.balls | names
         self.save_session(session._replace(threads=threads, balls=balls))
 
@@ -109,12 +121,10 @@ class SessionView:
         """Return the threads that changed since then and have NEW entries: by topic,
         the entry that passed the ball and the number of NEW entries."""
         news = {}
-        changed = holders.changed_balls(self.layout, since_ns)
-        for held, status in holders.viewer_statuses(self.layout, changed, self.viewer):
-            if status is None or not status.new or not held.topic:
-                continue
-            if held.folder in self.own or status.listed:
-                news[held.topic] = (held.since, status.new, held)
+        changed = self.balls.changed(since_ns)
+        for held, _, new, wrote in self.balls.statuses(changed, self.viewer):
+            if new and (held.folder in self.own or wrote):
+                news[held.topic] = (held.since, new, held)
         return news
 
 
@@ -125,6 +135,10 @@ def prompt_news(context: Context, path: str) -> str:
     session = view.load_session()
     if session is None:
         view.save_session(view.with_all_known(Session()))
+        return ""
+    if not view.balls.look():
+        # There was no time for all threads: the news is told once they are indexed.
+        context.note_unindexed(view.balls.freshness.unindexed)
         return ""
     moved = view.threads_with_news(session.looked_ns - _MARGIN_NS)
     threads = {topic: item[:2] for topic, item in moved.items()}
@@ -151,9 +165,8 @@ def prompt_news(context: Context, path: str) -> str:
 
 def _new_questions(view: SessionView, session: Session) -> list[str]:
     """Return the threads in which the agent was asked something since the last time."""
-    questions = holders.asked_of(view.layout, view.viewer)
-    known_names = session.known(held.name for held in questions)
-    unknown = [held for held in questions if held.name not in known_names]
+    known_names = session.known(held.name for held in view.questions)
+    unknown = [held for held in view.questions if held.name not in known_names]
     by_topic = {held.topic: held for held in reversed(unknown)}
     return [
         f"{_quoted(topic)}: a question to you{_came(view, held)}"
@@ -177,9 +190,8 @@ def _newly_free(
     """Return the agent's threads that waited for others last time and can begin now.
     Those with NEW entries are in the news anyway."""
     free = []
-    names = view.ball_names.of(view.own)
-    known_names = session.known(chain.from_iterable(names.values()))
-    unknown = holders.in_order(holders.without(names, known_names))
+    known_names = session.known(chain.from_iterable(view.names.values()))
+    unknown = in_order(without(view.names, known_names))
     unread = (held for held in unknown if held.topic not in moved)
     # The longest held first: the ball of a thread that had to wait is not a recent one.
     for held in islice(unread, _MOST_READ):
@@ -189,9 +201,9 @@ def _newly_free(
             continue
         if state.links:
             # 2 ms, for threads with links
-            from wc_core.ledger.planning import linkfiles
+            from wc_core.ledger.planning import plans
 
-            free.append(linkfiles.freed_text(view.reader, state))
+            free.append(plans.freed_text(view.reader, state))
     return [one_line(text) for text in free if text]
 
 
@@ -213,27 +225,25 @@ def stop_reminder(context: Context, path: str, unsaved: Mapping[str, str]) -> st
     `unsaved_work`."""
     view = SessionView(context, path)
     view.note_visit()
-    names_of_balls = view.ball_names.of(view.own)
-    questions = {
-        f"{ASKED}{held.name}": held.topic
-        for held in holders.asked_of(view.layout, view.viewer)
-    }
+    questions = {f"{ASKED}{held.name}": held.topic for held in view.questions}
     claims = {f"{CLAIM}{claim_id}": claim_id for claim_id in _claims(context, view)}
-    names = {*questions, *claims, *unsaved}.union(*names_of_balls.values())
+    names = {*questions, *claims, *unsaved}.union(*view.names.values())
     if not names:
         return ""
     session = view.load_session() or Session(time.time_ns())
-    balls = chain.from_iterable(names_of_balls.values())
-    fresh = holders.without(names_of_balls, session.reminded_of(balls))
-    latest = reversed(holders.latest_balls(fresh, _MOST))
-    held = [ball for ball in latest if _is_held(view, ball)]
+    balls = chain.from_iterable(view.names.values())
+    fresh = without(view.names, session.reminded_of(balls))
+    latest = reversed(latest_of(fresh, _MOST))
+    statuses = view.balls.statuses(latest, view.viewer)
+    held = [status.held for status in statuses if _is_held(view, status)]
     open_questions = {k: v for k, v in questions.items() if k not in session.reminded}
     claimed = {k: v for k, v in claims.items() if k not in session.reminded}
     lost = [v for k, v in unsaved.items() if k not in session.reminded]
     if not (held or open_questions or claimed or lost):
         return ""
-    # Forget what is gone.
-    reminded = session.reminded & names | {ball.name for ball in held}
+    # Forget what is gone, if that is known.
+    known = session.reminded & names if view.balls.look() else session.reminded
+    reminded = known | {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
     reminded |= {*open_questions, *claimed, *unsaved}
     session = session.with_reminded(reminded)
@@ -303,19 +313,12 @@ def _claims(context: Context, view: SessionView) -> list[str]:
     return [claim.id for claim in Holding(registry, holder, 0).own(registry.read())]
 
 
-def _is_held(view: SessionView, held: HeldBall) -> bool:
+def _is_held(view: SessionView, status: BallStatus) -> bool:
     """Return whether the agent should act on a ball: it was passed to this agent by
     name, or in a thread that it takes part in, and isn't BLOCKED."""
-    if held.folder not in view.named:
-        status = holders.viewer_status(view.layout, held, view.viewer)
-        if status is None or not status.listed:
-            return False
-    try:
-        state = view.reader.snapshot(held.topic).state
-    except WcError:
-        return False
-    is_actionable = state.status not in {BLOCKED, CLOSED}
-    return is_actionable and view.viewer.holds(state.ball)
+    return status.status != BLOCKED and (
+        status.wrote or status.held.folder in view.named
+    )
 
 
 def _reminder(

@@ -11,7 +11,7 @@ from wc_cli.agents.briefing.sessions import Session
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store.localfiles import LocalFiles
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import folders_of
 from wc_core.base.agents import AGENTS
 from wc_core.base.errors import ClaimedError, WcError
 from wc_core.base.layout import Layout
@@ -211,9 +211,10 @@ def _ways_on(context: Context, rival: Rival) -> str:
     question = quoted(one_line(f"May I edit {rival.path}?"))
     verb = "say" if claim.thread else "new"
     free = "wc list --ball anyone --open"
-    keys = holders.folders_of(context.viewer)
-    balls = holders.held_balls(Layout(context.place.root), keys)
-    topics = [ball.topic for ball in balls if ball.topic not in {"", claim.thread}]
+    topics: list[str] = []
+    with suppress(WcError):  # a refusal does not depend on it
+        held = context.balls.held(folders_of(context.viewer))
+        topics = [ball.topic for ball in held if ball.topic not in {"", claim.thread}]
     if topics:
         named = ", ".join(map(one_line, topics[:_NAMED]))
         free = f"wc read {quoted(topics[0])} --new (you have the ball of: {named})"

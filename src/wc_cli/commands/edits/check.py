@@ -10,7 +10,7 @@ from wc_cli.ledger import spawn
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import say, say_json
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import folders_of
 from wc_core.base import errors
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.layout import Layout
@@ -147,8 +147,5 @@ def _outdated(layout: Layout) -> str:
 
 def _own_threads(context: Context) -> tuple[str, ...]:
     """The threads whose ball the caller has, longest held first."""
-    layout = Layout(context.place.root)
-    folders = holders.folders_of(context.viewer)
-    return tuple(
-        ball.topic for ball in holders.held_balls(layout, folders) if ball.topic
-    )
+    held = context.balls.held(folders_of(context.viewer))
+    return tuple(ball.topic for ball in held if ball.topic)

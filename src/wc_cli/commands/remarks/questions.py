@@ -13,7 +13,7 @@ from wc_cli.commands.common import (
 from wc_cli.commands.writing import EditorOptions, EntryOptions, write_entry
 from wc_cli.run.entries import body
 from wc_cli.run.options import argument, command, flag, text
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import folders_of
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
@@ -116,7 +116,7 @@ def _take_number_as_text(context: Context, options: AnswerOptions) -> None:
 def _fill_asking_topic(context: Context, options: AnswerOptions) -> None:
     """Fill in the topic of the only thread with an open question to the viewer, else of
     this worktree's thread. Raises InvalidInputError if several have one."""
-    questions = holders.asked_of(context.reader.layout, context.viewer)
+    questions = context.balls.asked(folders_of(context.viewer))
     topics = list(dict.fromkeys(question.topic for question in questions))
     if options.withdraw or not topics:
         use_local_topic(context, options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from wc_core.attention.status.balls import Balls
 from wc_core.attention.status.identityfiles import MAIN_WORKTREE, keys_in
 from wc_core.base.agents import row_of
 from wc_core.base.errors import WcError
@@ -62,7 +61,7 @@ class LostSeats:
 
     def all_lost(self) -> Iterator[State]:
         """Yield all of them. Only their threads are read."""
-        balls = Balls(self._context.reader, self._context.settings.directory)
+        balls = self._context.balls
         lost = [folder for folder in balls.folders() if self.has(key_of(folder))]
         return self.lost(ball.topic for ball in balls.held(lost))
 

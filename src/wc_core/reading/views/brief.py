@@ -1,8 +1,8 @@
 """The brief: what someone who starts working needs to know about whose move it is.
 
-It is computed from the names of the status line's files and from the shown threads
-only. It has a deadline: the caller says when it is `late`, and gets what is ready by
-then, marked as `partial`.
+It is computed from who has which balls and from the shown threads only. It has a
+deadline: the caller says when it is `late`, and gets what is ready by then, marked as
+`partial`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from __future__ import annotations
 from itertools import islice
 from types import MappingProxyType
 
-from wc_core.attention.status import holders
-from wc_core.attention.status.files import FREE_FOLDER, file_name, holder_key
+from wc_core.attention.status.balls import (
+    FREE_FOLDER,
+    folder_of,
+    folders_of,
+    in_order,
+    own_folders_of,
+)
 from wc_core.attention.status.lastvisits import last_visit_ms
 from wc_core.attention.wake.passes import pass_state
 from wc_core.base.errors import NotFoundError, WcError
-from wc_core.base.layout import safe_name
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.names import parse
 from wc_core.base.times import rfc3339
@@ -50,8 +54,7 @@ if TYPE_CHECKING:
     )
     from typing import Any
 
-    from wc_core.attention.status.holders import HeldBall
-    from wc_core.attention.status.listings import BallNames
+    from wc_core.attention.status.balls import Balls, HeldBall
     from wc_core.attention.status.places import Surroundings
     from wc_core.attention.wake.passes import PassState
     from wc_core.base.files import Folder
@@ -297,77 +300,44 @@ class Brief(NamedTuple):
         return {"left_out": left_out} if left_out else {}
 
 
-def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -> Brief:
-    """Returns the brief of a store, whose balls are listed. A damaged thread does not
-    affect the others."""
-    own = holders.own_folders_of(query.viewer)
-    offered = [f for f in holders.folders_of(query.viewer) if f not in own]
-    names, whole = _names_by_folder(query, ball_names)
-    own_names, offered_names, free_names = (
-        {f: names.pop(f) for f in dict.fromkeys(folders) if f in names}
-        for folders in (own, offered, [FREE_FOLDER])
-    )
+def brief(query: BriefQuery, balls: Balls, notes: Iterable[str] = ()) -> Brief:
+    """Returns the brief of a store with these balls. A damaged thread does not affect
+    the others."""
+    balls.look(query.late)
+    own = own_folders_of(query.viewer)
+    known = folders_of(query.viewer)
+    offered = [folder for folder in known if folder not in own]
+    own_names = balls.names(own)
+    mine = _section(query, own_names, "mine", _names_here(query, balls, own_names))
+    since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
     result = Brief(
         me=query.viewer.identity.author,
-        mine=_with_landings(
-            query, _section(query, own_names, "mine", _names_here(query, own_names))
-        ),
-        offered=_section(query, offered_names, "offered"),
-        free=_section(query, free_names, "free"),
-        questions=questions_to(query.reader, query.viewer, MAX_QUESTIONS),
+        mine=_with_landings(query, mine),
+        offered=_section(query, balls.names(offered), "offered"),
+        free=_section(query, balls.names([FREE_FOLDER]), "free"),
+        questions=questions_to(balls, query.viewer, MAX_QUESTIONS),
         notes=tuple(notes),
         guidance=for_brief(query.reader.layout),
+        with_others=_with_others(query, balls, known),
+        stale=_stale(query, balls, known),
+        decisions=decisions_since(balls, query.viewer, since_ms, query.late),
     )
-    # The rest are the balls of others.
-    away, stale = _with_others(query, names), _stale(query, names)
-    since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
-    decided = decisions_since(query.reader, query.viewer, since_ms, query.late)
-    result = result._replace(decisions=decided)
-    partial = query.late() or not whole
-    return result._replace(with_others=away, stale=stale, partial=partial)
+    return result._replace(partial=query.late())
 
 
-def _names_by_folder(
-    query: BriefQuery, ball_names: BallNames
-) -> tuple[dict[str, list[str]], bool]:
-    """Returns the names of all balls by the folder of their holder, longest held first,
-    and whether these are all. If the status files were never written, the threads are
-    read instead."""
-    if folders := holders.holder_folders(query.reader.layout):
-        return ball_names.of(folders), True
-    names: dict[str, list[str]] = {}
-    whole = True
-    for topic in query.reader.topics():
-        if query.late():
-            whole = False
-            break
-        try:
-            state = query.reader.snapshot(topic).state
-        except WcError:
-            continue
-        if state.status != CLOSED:
-            key = holder_key(state, query.viewer.directory)
-            folder = FREE_FOLDER if key is None else safe_name(key)
-            names.setdefault(folder, []).append(file_name(state))
-    return {folder: sorted(items) for folder, items in names.items()}, whole
-
-
-def _names_here(query: BriefQuery, names: Mapping[str, Sequence[str]]) -> set[str]:
+def _names_here(
+    query: BriefQuery, balls: Balls, names: dict[str, list[str]]
+) -> set[str]:
     """Returns which of these names by folder are those of threads that are here."""
-    layout, local_names = query.reader.layout, set[str]()
-    seated = set(query.surroundings.seated(names))
-    for folder in (folder for folder, items in names.items() if items):
-        if folder in seated:
-            local_names.update(names[folder])
-        for place in query.surroundings.places:
-            path = f"{layout.local}/status/branch/{place}/.t/{folder}"
-            local_names.update(holders.names_at(layout, path))
-    return local_names
+    around = query.surroundings
+    here = balls.names(names, around.places)
+    here |= {folder: names[folder] for folder in around.seated(names)}
+    return {name for items in here.values() for name in items}
 
 
 def _section(
     query: BriefQuery,
-    names: Mapping[str, Sequence[str]],
+    names: dict[str, list[str]],
     section: str,
     first: Collection[str] = (),
 ) -> BriefSection:
@@ -375,7 +345,7 @@ def _section(
     the ``first`` ones at the top, and the total."""
     items: list[BriefItem] = []
     moved = blocked = 0
-    for held in holders.in_order(names, first):
+    for held in in_order(names, first):
         if len(items) == LIMITS[section] or query.late():
             break
         item = item_of(query, held)
@@ -424,8 +394,7 @@ def _thread(query: BriefQuery, held: HeldBall, folder: Folder) -> _Thread | None
     except NotFoundError:
         return None
     viewer, state = query.viewer, snapshot.state
-    key = holder_key(state, viewer.directory)
-    holder = FREE_FOLDER if key is None else safe_name(key)
+    holder = folder_of(state.ball, viewer.directory)
     if state.status == CLOSED or holder != held.folder:
         return None
     cursor = query.reader.cursor(state.topic, viewer.key)
@@ -513,11 +482,12 @@ def _last_entry(
     return LastEntry(entry.id, entry.agent, entry.title, *summary, entry.via)
 
 
-def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
-    """Returns the threads that others hold and the viewer takes part in, news first."""
+def _with_others(query: BriefQuery, balls: Balls, own: Sequence[str]) -> BriefSection:
+    """Returns the threads that others hold and the viewer takes part in, news first.
+    ``own`` are the folders of the viewer's balls, and of those offered to them."""
     most, threads = LIMITS["with_others"], list[_Thread]()
-    latest = holders.latest_balls(names, RECENT)
-    for held in _taken_part_in(query, latest):
+    latest = balls.latest(RECENT, own)
+    for held in _taken_part_in(query, balls, latest):
         with suppress(WcError), query.reader.opened(held.topic) as folder:
             thread = _thread(query, held, folder)
             if thread is not None and (thread.new or thread.is_next):
@@ -534,14 +504,14 @@ def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSect
     return BriefSection(tuple(items), len(threads), at_least=at_least)
 
 
-def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
+def _stale(query: BriefQuery, balls: Balls, own: Sequence[str]) -> BriefSection:
     """Returns the threads that others have held too long and the viewer takes part
     in."""
     limit = encode(max(0, query.now_ms - STALE_MS) << RANDOM_BITS)
-    old = holders.earliest_balls(names, RECENT, limit)
+    old = balls.earliest(RECENT, limit, own)
     most = LIMITS["stale"] * _COUNTED + 1
     taken_part: dict[str, list[str]] = {}
-    for held in islice(_taken_part_in(query, old), most):
+    for held in islice(_taken_part_in(query, balls, old), most):
         taken_part.setdefault(held.folder, []).append(held.name)
     part = _section(query, taken_part, "stale")
     return part._replace(
@@ -550,24 +520,12 @@ def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
     )
 
 
-def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[HeldBall]:
-    """Yields the balls in whose threads the viewer wrote."""
-    layout = query.reader.layout
-    for held, status in holders.viewer_statuses(layout, balls, query.viewer):
+def _taken_part_in(
+    query: BriefQuery, balls: Balls, held: Iterable[HeldBall]
+) -> Iterator[HeldBall]:
+    """Yields those of the held balls in whose threads the viewer wrote."""
+    for status in balls.statuses(held, query.viewer):
         if query.late():
             return
-        if status is not None and not status.may_list:
-            continue
-        if (status is not None and status.listed) or _wrote_in(query, held):
-            yield held
-
-
-def _wrote_in(query: BriefQuery, held: HeldBall) -> bool:
-    """Returns whether the viewer wrote in a thread, by reading it."""
-    try:
-        state = query.reader.snapshot(held.topic).state
-    except WcError:
-        return False
-    return any(
-        query.viewer.is_me(participant.name) for participant in state.participants
-    )
+        if status.wrote:
+            yield status.held

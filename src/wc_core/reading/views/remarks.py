@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 
-from wc_core.attention.status import holders
-from wc_core.attention.status.files import UNKNOWN_ID
+from wc_core.attention.status.balls import folders_of
 from wc_core.base.errors import WcError
 from wc_core.base.times import rfc3339
 from wc_core.base.ulid import RANDOM_BITS, encode, prefix, timestamp_ms
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.index.cache import UnusableCacheError
-from wc_core.ledger.index.freshness import freshness
+from wc_core.ledger.index.fields import UNKNOWN_ID
 from wc_core.ledger.threads.model import CLOSED, DECISION
 from wc_core.ledger.threads.revisions import revisions
 from wc_core.ledger.threads.ways import way
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from wc_core.attention.status.holders import HeldBall
+    from wc_core.attention.status.balls import Balls, HeldBall
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.people.identity.viewer import Viewer
 
@@ -73,16 +72,16 @@ class QuestionSection(NamedTuple):
         return {"questions": questions, **count}
 
 
-def questions_to(reader: StoreReader, viewer: Viewer, limit: int) -> QuestionSection:
+def questions_to(balls: Balls, viewer: Viewer, limit: int) -> QuestionSection:
     """Returns at most ``limit`` open questions to the viewer. Only their threads are
     read."""
-    listed = holders.asked_of(reader.layout, viewer)
+    listed = balls.asked(folders_of(viewer))
     items: list[AskedQuestion] = []
     vanished = 0
     for held in listed:
         if len(items) == limit:
             break
-        question = asked_question(reader, viewer, held)
+        question = asked_question(balls.reader, viewer, held)
         if question is None:
             vanished += 1
         else:
@@ -93,8 +92,8 @@ def questions_to(reader: StoreReader, viewer: Viewer, limit: int) -> QuestionSec
 def asked_question(
     reader: StoreReader, viewer: Viewer, held: HeldBall
 ) -> AskedQuestion | None:
-    """Returns the open question of a status file; ``None`` if it was answered in the
-    meantime, or cannot be read."""
+    """Returns the open question that `Balls.asked` found; ``None`` if it was answered
+    in the meantime, or cannot be read."""
     try:
         snapshot = reader.snapshot(held.topic)
     except WcError:
@@ -135,13 +134,13 @@ class NewDecision(NamedTuple):
 
 
 def decisions_since(
-    reader: StoreReader, viewer: Viewer, since_ms: int, late: Callable[[], bool]
+    balls: Balls, viewer: Viewer, since_ms: int, late: Callable[[], bool]
 ) -> tuple[NewDecision, ...]:
     """Returns what others decided since then, with the latest text, latest first;
     without retracted decisions. Reads the logs that were written since; with an index,
     those of them that may have such a decision."""
-    decided: list[NewDecision] = []
-    for topic, latest_id in _may_have_decided(reader, since_ms):
+    decided, reader = list[NewDecision](), balls.reader
+    for topic, latest_id in _may_have_decided(balls, since_ms):
         is_full = len(decided) == _MOST_DECISIONS
         if late() or (is_full and "" < latest_id < decided[-1].id):
             break
@@ -152,16 +151,16 @@ def decisions_since(
     return tuple(decided)
 
 
-def _may_have_decided(reader: StoreReader, since_ms: int) -> Iterable[tuple[str, str]]:
+def _may_have_decided(balls: Balls, since_ms: int) -> Iterable[tuple[str, str]]:
     """Returns the threads that may have a decision since then, each with the id of its
     latest one, empty if that is unknown: these first, then the latest."""
     floor = encode(max(0, since_ms) << RANDOM_BITS)
+    fresh = balls.freshness
+    cache, outdated = fresh.cache, fresh.outdated
     try:
-        fresh = freshness(reader)
-        cache, outdated = fresh.cache, fresh.outdated
         rows = cache.ask(_DECIDED, DECISION, floor) if cache is not None else []
     except UnusableCacheError:
-        return ((topic, "") for topic in reader.topics())
+        return ((topic, "") for topic in balls.reader.topics())
     unknown = ((topic, "") for topic in fresh.direct)
     return (*unknown, *((topic, last) for topic, last in rows if topic not in outdated))
 
