@@ -36,6 +36,8 @@ def answers(reader: StoreReader) -> list[object]:
         {folder: items for folder, items in names.items() if items},
         Balls(reader, Directory()).held(own),
         balls.names(folders, [*branch_places("main"), "t"]),
+        balls.with_status(own),
+        balls.changed_last(2),
         balls.latest(2, own),
         balls.earliest(2, entry_id(3), own),
         balls.changed(0),
@@ -55,6 +57,20 @@ def test_balls_are_the_same_with_the_cache_and_without(history: list[Step]) -> N
             with without_cache(store.reader):
                 expected = answers(store.reader)
             assert answers(store.reader) == expected
+
+
+def test_what_is_asked_first_has_an_answer(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    link = Link(BLOCKED_BY, "u")
+    store.write("t", chain(entry(0), entry(2, links_added=(link,))))
+    store.write("u", [entry(1)])
+    for _ in range(2):
+        folders = Balls(store.reader, Directory()).folders()
+        others = Balls(store.reader, Directory()).latest(2, without=folders)
+        held = Balls(store.reader, Directory()).held(folders)
+        assert (others, [ball.topic for ball in held]) == ([], ["u"])
+        assert Balls(store.reader, Directory()).waits("t") == ("u",)
+        store.refresh()
 
 
 def test_a_thread_that_waits_has_no_ball_but_a_place(tmp_path: Path) -> None:

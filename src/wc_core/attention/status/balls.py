@@ -51,6 +51,7 @@ _HOLDERS = (
     "WHERE held.ball IS NOT NULL) SELECT ball FROM held WHERE ball IS NOT NULL"
 )
 _OPEN = f"status != '{CLOSED}'"
+_NAME = "topic, since, status"
 # Every version of SQLite allows this many values in a query.
 _MOST_VALUES = 900
 
@@ -211,13 +212,30 @@ class Balls:
         wanted = dict.fromkeys(folders)
 
         def query() -> dict[str, list[str]]:
-            return {folder: self._names_in(folder, places) for folder in wanted}
+            return {
+                folder: [name for name, _ in self._held_in(folder, places)]
+                for folder in wanted
+            }
 
         return self._ask(query)
 
     def held(self, folders: Iterable[str]) -> list[HeldBall]:
         """Returns the balls in these folders, longest held first."""
         return [*in_order(self.names(folders))]
+
+    def with_status(self, folders: Iterable[str]) -> list[tuple[HeldBall, str]]:
+        """Returns the balls in these folders, longest held first, each with the status
+        of its thread."""
+        wanted = dict.fromkeys(folders)
+
+        def query() -> list[tuple[HeldBall, str]]:
+            return [
+                (HeldBall(folder, name), status)
+                for folder in wanted
+                for name, status in self._held_in(folder, None)
+            ]
+
+        return sorted(self._ask(query), key=lambda pair: pair[0].name)
 
     def latest(self, count: int, without: Collection[str] = ()) -> list[HeldBall]:
         """Returns at most ``count`` of the held balls that are in none of the folders
@@ -230,6 +248,22 @@ class Balls:
         """Returns at most ``count`` of the held balls that are in none of the folders
         ``without``: those held longest, and passed before the ULID ``before``."""
         return self._ends(count, without, "ASC", before)
+
+    def changed_last(self, count: int) -> list[ThreadFields]:
+        """Returns at most ``count`` open threads, also those that wait for others: by
+        their last entries, latest first."""
+
+        def query() -> list[ThreadFields]:
+            skipped = len(self.freshness.outdated)
+            rows = self.freshness.fields(
+                f"WHERE {_OPEN} ORDER BY last_id DESC, topic DESC LIMIT ?",
+                count + skipped,
+            )
+            return [*rows, *map(fields_of, self._direct)]
+
+        found = self._ask(query)
+        found.sort(key=lambda fields: (fields.last_id, fields.topic), reverse=True)
+        return found[:count]
 
     def changed(self, since_ns: int) -> list[HeldBall]:
         """Returns the balls of threads whose logs were written to at ``since_ns`` or
@@ -336,7 +370,9 @@ class Balls:
     def _fields(self, conditions: str, *values: Any) -> list[ThreadFields]:
         return self.freshness.fields(f"{conditions} AND {_OPEN}", *values)
 
-    def _names_in(self, folder: str, places: Collection[str] | None) -> list[str]:
+    def _held_in(
+        self, folder: str, places: Collection[str] | None
+    ) -> list[tuple[str, str]]:
         # Few columns: someone may have thousands of balls.
         balls: list[str | None] = [*self._balls_of.get(folder, ())]
         balls += [None] if folder == FREE_FOLDER else []
@@ -348,17 +384,17 @@ class Balls:
         found = [
             row
             for ball in balls
-            for row in self.freshness.rows("topic, since", condition, ball, *values)
+            for row in self.freshness.rows(_NAME, condition, ball, *values)
         ]
         found += [
-            (one.topic, since_of(one.state))
+            (one.topic, since_of(one.state), one.state.status)
             for one in self._direct
             if folder_of(one.state.ball, self.directory) == folder
             if places is None or not {*places}.isdisjoint(places_of(one.state))
         ]
         return sorted(
-            f"{since}.{safe_name(topic)}"
-            for topic, since in found
+            (f"{since}.{safe_name(topic)}", status)
+            for topic, since, status in found
             if topic not in self._waits
         )
 
