@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import Machine, Repo
+from wc_cli.run.context import Context
+from wc_core.attention.inbox.items import read_item, waiting_threads
 from wc_core.attention.inbox.stores import known_stores
 
 CODEX = ("--as", "Codex")
@@ -125,12 +127,15 @@ def test_a_thread_with_a_question_is_shown_once(app: Repo) -> None:
 def test_a_question_that_was_just_answered_leaves_the_ball(app: Repo) -> None:
     start(app, "ball", "--to", "Pat", *CODEX)
     app.ok("ask", "ball", "--to", "Pat", "--title", "Which hash?", *CODEX)
-    (file,) = app.store.glob(".local/status/asked/*/*")
+    context = Context(app.machine.env, str(app.path))
+    (waiting,) = waiting_threads(context.reader, context.viewer)
+    assert waiting.kind == "input_required"
     app.ok("answer", "ball", "-m", "Argon2")
-    file.touch()  # as if the answer came after its name was read
-    answer = app.json("inbox")
-    assert facts(answer) == [("my_move", "app", "ball")]
-    assert answer["items"][0]["since"] == app.entries("ball")[0]["timestamp"]
+    item = read_item(context.reader, context.viewer, waiting)
+    assert item is not None
+    fields = item.to_json()
+    assert (fields["kind"], fields["topic"]) == ("my_move", "ball")
+    assert fields["since"] == app.entries("ball")[0]["timestamp"]
 
 
 def test_without_any_store_it_says_how_to_start(repo: Repo) -> None:
@@ -288,14 +293,10 @@ def test_a_damaged_thread_hides_no_other(app: Repo) -> None:
     log = app.log("bad")
     log.unlink()
     log.mkdir()
-    items = app.json("inbox")["items"]
-    assert [(item["topic"], item["status"]) for item in items] == [
-        ("bad", "?"),
-        ("good", "OPEN"),
-    ]
+    assert facts(app.json("inbox")) == [("my_move", "app", "good")]
 
 
-def test_without_status_files_the_threads_are_read(app: Repo, shop: Repo) -> None:
+def test_without_derived_files_the_threads_are_read(app: Repo, shop: Repo) -> None:
     start(shop, "ball", "--to", "Pat", *CODEX)
     start(shop, "asked", *CODEX)
     shop.ok("ask", "asked", "--to", "Pat", "--title", "Why?", *CODEX)
@@ -303,7 +304,9 @@ def test_without_status_files_the_threads_are_read(app: Repo, shop: Repo) -> Non
     shop.ok("link", "waits", "waits-for", "ball")
     before = facts(app.json("inbox"))
     assert before == [("input_required", "shop", "asked"), ("my_move", "shop", "ball")]
-    shutil.rmtree(shop.store / ".local/status")
+    for name in ("status", "links", "line"):
+        shutil.rmtree(shop.store / ".local" / name, ignore_errors=True)
+    (shop.store / ".local/cache.db").unlink(missing_ok=True)
     assert facts(app.json("inbox")) == before
 
 
@@ -326,7 +329,6 @@ def test_only_threads_that_are_shown_are_read(app: Repo, shop: Repo) -> None:
     for topic in ("other", "later"):
         shutil.rmtree(shop.log(topic).parent)
     assert facts(app.json("inbox", "--limit", "1")) == [("my_move", "shop", "ball")]
-    # Its status file is all that is left of it: once it is looked at, it is gone.
     assert app.json("inbox")["total"] == 1
 
 

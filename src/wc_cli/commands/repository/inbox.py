@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from types import MappingProxyType
@@ -26,6 +27,8 @@ from wc_core.ledger.threads.ways import via_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wc_cli.run.context import Context
     from wc_cli.run.terminal.style import Style
     from wc_core.attention.inbox.stores import InboxStore
@@ -60,22 +63,23 @@ class InboxOptions(Options):
 def inbox(context: Context, options: InboxOptions) -> None:
     """Show what needs the viewer."""
     owner = InboxOwner(context.env, context.asked, context.evidence.started_by)
-    stores = _stores(context, options)
-    answer = inbox_views.inbox(stores, owner, options.limit)
-    _print_inbox(context, options, answer)
-    printed_at = time.monotonic()
-    mark = inbox_views.inbox_fingerprint(stores, owner) if options.watch else ()
-    while options.watch:
-        time.sleep(_POLL_SECONDS)
-        stores = _stores(context, options)
-        before, mark = mark, inbox_views.inbox_fingerprint(stores, owner)
+    answer: Inbox | None = None
+    mark: tuple[object, ...] = ()
+    printed_at = -math.inf
+    while True:
+        known = inbox_stores.known_stores(context.cwd, context.env)
+        stores = _chosen(context, options, known)
+        before, mark = mark, inbox_views.inbox_fingerprint(stores)
         is_old = _is_drawn(options) and time.monotonic() - printed_at > _REDRAW_SECONDS
-        if mark == before and not is_old:
-            continue
-        fresh = inbox_views.inbox(stores, owner, options.limit)
-        if fresh != answer or is_old:
-            answer, printed_at = fresh, time.monotonic()
-            _print_inbox(context, options, answer)
+        if answer is None or mark != before or is_old:
+            elsewhere.refresh(known, context.env)
+            fresh = inbox_views.inbox(stores, owner, options.limit)
+            if fresh != answer or is_old:
+                answer, printed_at = fresh, time.monotonic()
+                _print_inbox(context, options, answer)
+        if not options.watch:
+            return
+        time.sleep(_POLL_SECONDS)
 
 
 def _is_drawn(options: InboxOptions) -> bool:
@@ -83,10 +87,10 @@ def _is_drawn(options: InboxOptions) -> bool:
     return options.watch and not options.json and sys.stdout.isatty()
 
 
-def _stores(context: Context, options: InboxOptions) -> list[InboxStore]:
+def _chosen(
+    context: Context, options: InboxOptions, stores: Sequence[InboxStore]
+) -> list[InboxStore]:
     """The stores to read."""
-    stores = inbox_stores.known_stores(context.cwd, context.env)
-    elsewhere.refresh(stores, context.env)
     personal = preferences.load(context.env)
     if personal.problem:
         remark(one_line(f"note: {personal.problem}"))

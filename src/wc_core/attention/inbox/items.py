@@ -1,35 +1,33 @@
 """The inbox items of a participant in one store: questions to them, their balls, what
 they have to land, and offered balls.
 
-The names of the status line's files identify these threads; a thread is read when it is
-shown.
+A thread is read when it is shown.
 """
 
 from __future__ import annotations
 
-import os
-from itertools import repeat
-
-from wc_core.attention.status import files, holders, listings
-from wc_core.attention.status.holders import HeldBall
+from wc_core.attention.status.balls import (
+    Balls,
+    HeldBall,
+    ball_name,
+    folders_of,
+    own_folders_of,
+)
 from wc_core.base import ulid
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.names import MINE
 from wc_core.base.times import rfc3339
 from wc_core.base.ulid import prefix
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.index.fields import UNKNOWN_ID, since_of
 from wc_core.ledger.planning import unlanded
-from wc_core.ledger.planning.nextmoves import BALL, QUESTION
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
 from wc_core.ledger.threads.ways import way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-    from wc_core.base.layout import Layout
-    from wc_core.ledger.planning.nextmoves import NextMove
     from wc_core.ledger.threads.model import OpenQuestion, State
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.ledger.threads.snapshot import Snapshot
@@ -42,10 +40,9 @@ UNREADABLE = "(cannot be read; see wc doctor)"
 
 
 class WaitingThread(NamedTuple):
-    """A thread that needs the viewer, by the name of a status file and the folder of
-    its holder, which is empty if no file was read. ``rank`` is the index of its kind in
-    ``KINDS``. ``is_question`` is true if it is a question's file: the oldest one to
-    the viewer in the thread, which has ``more_questions``.
+    """A thread that needs the viewer, by the ``name`` of its ball, or of its oldest
+    question to the viewer if it ``is_question``; then it has ``more_questions``.
+    ``rank`` is the index of its kind in ``KINDS``.
 
     Those that are sorted by ``thread[:2]`` are in the order of importance, then the
     longest waiting first.
@@ -53,7 +50,6 @@ class WaitingThread(NamedTuple):
 
     rank: int
     name: str
-    folder: str
     is_question: bool = False
     more_questions: int = 0
 
@@ -65,7 +61,7 @@ class WaitingThread(NamedTuple):
     @property
     def ball(self) -> HeldBall:
         """The ball, or the question in place of one."""
-        return HeldBall(self.folder, self.name)
+        return HeldBall("", self.name)
 
 
 class InboxItem(NamedTuple):
@@ -112,32 +108,23 @@ class InboxItem(NamedTuple):
 
 def waiting_threads(reader: StoreReader, viewer: Viewer) -> list[WaitingThread]:
     """Returns what needs the viewer, in any order, each thread once: if it has a
-    question to the viewer, that is what they need to know, whoever has the ball.
-
-    If the status files were never written, the threads are read instead. Raises a
-    WcError if they cannot be.
-    """
-    layout = reader.layout
-    if not holders.holder_folders(layout):
-        return _each_once([*_by_reading(reader, viewer)])
-    own = holders.own_folders_of(viewer)
-    waiting: list[WaitingThread] = []
-    names = holders.held_names(layout, holders.folders_of(viewer))
-    for folder, held in names.items():
-        statuses = holders.thread_statuses(layout, folder, held)
-        ranks = {
-            status: _rank_of(status, is_own=folder in own) for status in {*statuses}
-        }
-        fields = (map(ranks.__getitem__, statuses), held, repeat(folder))
-        defaults = map(repeat, WaitingThread._field_defaults.values())
-        rows = zip(*fields, *defaults, strict=False)
-        # There may be thousands, and calling the class for each takes three times as
-        # long.
-        waiting += map(tuple.__new__, repeat(WaitingThread), rows)
-    questions = holders.asked_of(layout, viewer)
-    landings = unlanded.own_landings(reader, viewer.holds).items()
-    waiting += (_landing(topic, move) for topic, move in landings)
-    return _each_once([*waiting, *map(_question_file, questions)])
+    question to the viewer, that is what they need to know, whoever has the ball. Raises
+    a WcError if the threads cannot be listed."""
+    own, folders = own_folders_of(viewer), folders_of(viewer)
+    balls = Balls(reader, viewer.directory)
+    waiting = [
+        WaitingThread(_rank_of(status, is_own=held.folder in own), held.name)
+        for held, status in balls.with_status(folders)
+    ]
+    waiting += (
+        WaitingThread(KINDS.index(INPUT), question.name, is_question=True)
+        for question in balls.asked(folders)
+    )
+    waiting += (
+        WaitingThread(KINDS.index(MOVE), ball_name(topic, move.since))
+        for topic, move in unlanded.own_landings(reader, viewer.holds).items()
+    )
+    return _each_once(waiting)
 
 
 def _each_once(waiting: list[WaitingThread]) -> list[WaitingThread]:
@@ -155,7 +142,7 @@ def _each_once(waiting: list[WaitingThread]) -> list[WaitingThread]:
 
 
 def _thread_of(waiting: WaitingThread) -> str:
-    """Returns the part of a status file's name that stands for the thread."""
+    """Returns the part of a name that stands for the thread."""
     return waiting.name[ulid.LENGTH :]
 
 
@@ -164,35 +151,6 @@ def _rank_of(status: str, *, is_own: bool) -> int:
     if status == BLOCKED:
         return KINDS.index(INPUT)
     return KINDS.index(MOVE if is_own else OFFERED)
-
-
-def _question_file(question: HeldBall) -> WaitingThread:
-    rank = KINDS.index(INPUT)
-    return WaitingThread(rank, question.name, question.folder, is_question=True)
-
-
-def _landing(topic: str, move: NextMove) -> WaitingThread:
-    name = files.question_name(topic, move.since)
-    return WaitingThread(KINDS.index(MOVE), name, "")
-
-
-def _by_reading(reader: StoreReader, viewer: Viewer) -> Iterator[WaitingThread]:
-    """Yields the same from the threads."""
-    for topic in reader.topics():
-        try:
-            state = reader.snapshot(topic).state
-        except WcError:
-            continue  # unknown whose it is; wc doctor names it
-        for move in unlanded.own_moves(reader, viewer.holds, state):
-            if move.kind not in {QUESTION, BALL}:
-                yield _landing(topic, move)
-            elif move.kind == QUESTION:
-                name = files.question_name(topic, move.since)
-                yield _question_file(HeldBall("", name))
-            else:
-                is_own = viewer.whose(move.participant) == MINE
-                rank = _rank_of(state.status, is_own=is_own)
-                yield WaitingThread(rank, files.file_name(state), "")
 
 
 def read_item(
@@ -233,7 +191,7 @@ def _landing_item(
 
 def _ball_item(snapshot: Snapshot, viewer: Viewer) -> InboxItem | None:
     state = snapshot.state
-    since_ms = _moment(prefix(HeldBall("", files.file_name(state)).since))
+    since_ms = _moment(since_of(state))
     if not viewer.holds(state.ball):
         return None
     texts = (snapshot.name, state.title, state.status, _passed_by(state))
@@ -254,12 +212,12 @@ def _question_item(
 
 def _moment(entry_id: str) -> int | None:
     """Returns the time of an entry's ULID, ``None`` if there is none."""
-    is_known = entry_id not in {"", files.UNKNOWN_ID}
+    is_known = entry_id not in {"", UNKNOWN_ID}
     return ulid.timestamp_ms(entry_id) if is_known else None
 
 
 def _question(state: State, viewer: Viewer, ball: HeldBall) -> OpenQuestion | None:
-    """Returns the open question of a status file."""
+    """Returns the open question with this name."""
     for question in state.questions:
         if _ulid_of(question) == ball.since and viewer.holds(question.asked):
             return question
@@ -267,26 +225,10 @@ def _question(state: State, viewer: Viewer, ball: HeldBall) -> OpenQuestion | No
 
 
 def _ulid_of(question: OpenQuestion) -> str:
-    return prefix(question.id) or files.UNKNOWN_ID
+    return prefix(question.id) or UNKNOWN_ID
 
 
 def _passed_by(state: State) -> str:
     """Returns who passed the ball to its holder."""
     passes = reversed(state.passes)
     return next((move.by for move in passes if move.to == state.ball), "")
-
-
-def fingerprint(layout: Layout, viewer: Viewer) -> tuple[int, ...]:
-    """Returns numbers that change when `waiting_threads` may: the times of the folders
-    with the viewer's status files, and of what waits to land."""
-    folders = holders.folders_of(viewer)
-    roots = (listings.root_of(layout), f"{layout.local}/status/asked")
-    paths = [f"{root}/{folder}" for root in roots for folder in folders]
-    return tuple(map(_changed_ns, (*paths, layout.unlanded)))
-
-
-def _changed_ns(path: str) -> int:
-    try:
-        return os.stat(path, follow_symlinks=False).st_mtime_ns
-    except OSError:
-        return 0

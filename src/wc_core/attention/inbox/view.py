@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from wc_core.attention.inbox.items import (
-    OFFERED,
-    InboxItem,
-    fingerprint,
-    waiting_threads,
-)
+import os
+
+from wc_core.attention.inbox.items import OFFERED, InboxItem, waiting_threads
 from wc_core.attention.inbox.items import read_item as item_of
 from wc_core.base.errors import WcError
+from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted, quoted, with_home
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
@@ -222,8 +220,8 @@ def _entries(
 
 
 def store_counts(stores: Iterable[InboxStore], owner: InboxOwner) -> list[StoreCount]:
-    """Returns how many items each of these stores has, by the names of its status
-    files, without reading a thread. Stores are left out if they cannot be read, or if
+    """Returns how many items each of these stores has, without reading every
+    thread. Stores are left out if they cannot be read, or if
     the owner should be a person but would not be one there."""
     counts: list[StoreCount] = []
     for store in stores:
@@ -238,17 +236,23 @@ def store_counts(stores: Iterable[InboxStore], owner: InboxOwner) -> list[StoreC
     return counts
 
 
-def inbox_fingerprint(
-    stores: Iterable[InboxStore], owner: InboxOwner
-) -> tuple[object, ...]:
-    """Returns a value that changes when the inbox of these stores may."""
-    marks: list[object] = []
-    for store in stores:
-        marks.append((store.root, store.problem))
-        if store.place is not None:
-            try:
-                viewer = owner.viewer_in(store)
-            except WcError:
-                continue  # the inbox says so
-            marks.append(fingerprint(StoreReader(store.root).layout, viewer))
-    return tuple(marks)
+def inbox_fingerprint(stores: Iterable[InboxStore]) -> tuple[object, ...]:
+    """Returns a value that changes when the inbox of these stores may: each write
+    renews the stamp of the prompt's lines."""
+    return tuple(
+        (
+            store.root,
+            store.problem,
+            _changed_ns(layout.line_stamp),
+            _changed_ns(layout.unlanded),
+        )
+        for store in stores
+        for layout in [Layout(store.root)]
+    )
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0
