@@ -14,6 +14,7 @@ from tests.observe.stores import Session
 from tests.observe.web.pages import Site
 from wc_cli.run.context import Context
 from wc_core.attention.notify.calls import current_calls
+from wc_core.attention.status.balls import Balls
 from wc_core.base.layout import Layout
 from wc_core.reading.views import arrivals
 from wc_core.reading.views.arrivals import Awaiting
@@ -61,7 +62,7 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
     page = Site(app.path, dict(context.env)).get() if not who else ""
     column = page.partition('id="c-mine"')[2].partition("</section>")[0]
     server = Session(app.path, dict(context.env), clock=lambda: time.time_ns() // 10**6)
-    awaited = Awaiting(viewer)
+    awaited, held = Awaiting(viewer), Balls(reader, viewer.directory)
     came = [
         *arrivals.new_questions(reader, awaited),
         *arrivals.arrived_balls(reader, awaited),
@@ -99,7 +100,7 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
         ),
         "index": {topic for topic in every if f"**{topic}**" in index},
         # To land something comes with no message of someone else.
-        "notifications": {c.topic for c in current_calls(reader, viewer)} | {*landings},
+        "notifications": {c.topic for c in current_calls(held, viewer)} | {*landings},
         "wake": {held.topic for held in came} | {*landings},
         **({"landings": {f"{t} {k}" for t, k in landings.items()}} if landings else {}),
     }

@@ -19,7 +19,7 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable, locks
 from wc_core.attention.notify import calls, targets
 from wc_core.attention.notify.calls import BOUNCES, SEVERAL
-from wc_core.attention.status import listings
+from wc_core.attention.status.balls import Balls
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import safe_name
@@ -113,8 +113,6 @@ class PersonNotifier:
 
     def new_calls(self) -> list[PersonCall]:
         """The calls that the person was not notified of."""
-        if not os.path.isdir(listings.root_of(self.layout)):
-            return []  # nothing is known about any ball
         recorded = self._known()
         return [call for call in self._calls() if call.name not in recorded]
 
@@ -167,11 +165,10 @@ class PersonNotifier:
 
     def _calls(self) -> Iterator[PersonCall]:
         """All current calls for the person."""
-        yield from calls.current_calls(self.reader, self.viewer)
+        balls = Balls(self.reader, self.settings.directory)
+        yield from calls.current_calls(balls, self.viewer)
         since_ns = time.time_ns() - _RECENT_NS
-        yield from calls.bouncing_calls(
-            self.reader, self.viewer, self.settings, since_ns
-        )
+        yield from calls.bouncing_calls(balls, self.viewer, self.settings, since_ns)
 
     def _known(self) -> set[str]:
         """The names of the calls that have a record."""

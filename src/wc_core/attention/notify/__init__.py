@@ -1,5 +1,5 @@
 """Notifications to a person: the events that trigger them, their texts.
 
-Finds the events in the status files, and makes the texts. Knows no programs of a
+Finds the events by the balls of the store, and makes the texts. Knows no programs of a
 desktop, and must not write.
 """

@@ -2,12 +2,12 @@
 back and forth between their agents.
 
 Each call has a name, which is that of its record: a person is notified once for each.
-Finding the names takes a listing of folders; a thread is read only to make a notice.
+A thread is read only to make a notice.
 """
 
 from __future__ import annotations
 
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import folders_of
 from wc_core.base import names, ulid
 from wc_core.base.errors import WcError
 from wc_core.base.layout import key_of, safe_name
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from wc_core.attention.status.balls import Balls
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.ledger.threads.settings import Settings
@@ -58,27 +59,29 @@ class PersonCall(NamedTuple):
         return ulid.timestamp_ms(self.since) if ulid.prefix(self.since) else 0
 
 
-def current_calls(reader: StoreReader, viewer: Viewer) -> list[PersonCall]:
+def current_calls(balls: Balls, viewer: Viewer) -> list[PersonCall]:
     """The balls that are the person's, and the open questions to them."""
-    layout = reader.layout
-    balls = holders.held_balls(layout, holders.folders_of(viewer))
+    folders = folders_of(viewer)
     return [
-        *(PersonCall(held.name, held.topic, BALL, held.since) for held in balls),
+        *(
+            PersonCall(held.name, held.topic, BALL, held.since)
+            for held in balls.held(folders)
+        ),
         *(
             PersonCall(f"asked.{held.name}", held.topic, QUESTION, held.since)
-            for held in holders.asked_of(layout, viewer)
+            for held in balls.asked(folders)
         ),
     ]
 
 
 def bouncing_calls(
-    reader: StoreReader, viewer: Viewer, settings: Settings, since_ns: int
+    balls: Balls, viewer: Viewer, settings: Settings, since_ns: int
 ) -> Iterator[PersonCall]:
     """The threads that go back and forth between agents of the person, and in which
     something happened after ``since_ns``."""
-    for held in holders.changed_balls(reader.layout, since_ns):
+    for held in balls.changed(since_ns):
         name = f"{_BOUNCES_PREFIX}{safe_name(held.topic)}"
-        if not held.is_free and is_bouncing(reader, viewer, name, settings):
+        if not held.is_free and is_bouncing(balls.reader, viewer, name, settings):
             yield PersonCall(name, held.topic, BOUNCES, held.since)
 
 
