@@ -1,9 +1,9 @@
 """``wc wait``: sleeps until the ball comes to the viewer.
 
-The kernel wakes it, through watchfiles, when a file of the status line changes. It also
-checks once a second, which costs a listing of a few small folders. That finds what came
-before the watch started, writes by another machine to a shared file system, and a
-replaced folder.
+The kernel wakes it, through watchfiles, when something is written: that renews the
+stamp of the prompt's lines. It also checks once a second, which finds what came before
+the watch started, writes by another machine to a shared file system, and a replaced
+folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wc_cli.bridges.notify import local
 from wc_cli.ledger import spawn
 from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import remark
-from wc_core.attention.status import listings
+from wc_core.attention.status.balls import Balls
 from wc_core.base.errors import (
     ConflictError,
     InvalidInputError,
@@ -26,6 +26,7 @@ from wc_core.base.errors import (
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.git import seats
+from wc_core.ledger.planning import plans
 from wc_core.ledger.threads import vocabulary
 from wc_core.reading.views import arrivals
 from wc_core.reading.views.arrivals import Awaiting
@@ -115,8 +116,7 @@ class _Waiting:
 
     def folder(self) -> str:
         """Return the folder to watch; empty while there is none."""
-        layout = self._reader.layout if self._reader is not None else None
-        return listings.root_of(layout) if layout is not None else ""
+        return self._reader.layout.lines if self._reader is not None else ""
 
     def arrivals(self) -> list[Arrival]:
         """Return what has arrived."""
@@ -125,9 +125,10 @@ class _Waiting:
             return []
         self._fetch(reader)
         self._follow_seat()
+        balls = Balls(reader, self.context.viewer.directory)
         if self._awaiting is None:
-            self._awaiting = self._start(reader)
-        return arrivals.arrivals(reader, self._awaiting)
+            self._awaiting = self._start(balls)
+        return arrivals.arrivals(balls, self._awaiting)
 
     def _follow_seat(self) -> None:
         """Wait under the names that the seat has now, unless the worktree is gone."""
@@ -173,13 +174,13 @@ class _Waiting:
         self.context.adopt()
         return self.context.reader if self.context.place.exists else None
 
-    def _start(self, reader: StoreReader) -> Awaiting:
+    def _start(self, balls: Balls) -> Awaiting:
         """Return what to wait for from now on."""
-        topics = [reader.find(name) for name in self._options.topics]
+        topics = [balls.reader.find(name) for name in self._options.topics]
         viewer = self.context.viewer
         if self._options.ready:
             return Awaiting(viewer, frozenset(topics), ready=True)
-        return arrivals.awaiting(reader, viewer, topics, new=self._options.new)
+        return arrivals.awaiting(balls, viewer, topics, new=self._options.new)
 
     def _fetch(self, reader: StoreReader) -> None:
         """Start a background fetch if it is due."""
@@ -273,11 +274,8 @@ def _report_arrival(
         "peek": options.peek,
     }
     thread.read.run(context, ReadOptions(values))
-    if state.links:
-        from wc_core.ledger.planning import linkfiles  # 2 ms, for threads with links
-
-        if freed := linkfiles.freed_text(reader, state):
-            remark(one_line(freed))
+    if freed := plans.freed_text(reader, state):
+        remark(one_line(freed))
     if first.question:
         topic = quoted(one_line(snapshot.name))
         remark(f"you are asked; to answer: wc answer {topic} -m '…'")

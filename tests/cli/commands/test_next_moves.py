@@ -64,8 +64,8 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
     server = Session(app.path, dict(context.env), clock=lambda: time.time_ns() // 10**6)
     awaited, held = Awaiting(viewer), Balls(reader, viewer.directory)
     came = [
-        *arrivals.new_questions(reader, awaited),
-        *arrivals.arrived_balls(reader, awaited),
+        *arrivals.new_questions(held, awaited),
+        *arrivals.arrived_balls(held, awaited),
     ]
     return {
         "prompt": {topic for ball, topic in prompt if ball} | {*landings},
@@ -101,7 +101,7 @@ def surfaces(app: Here, who: tuple[str, ...], every: set[str]) -> dict[str, set[
         "index": {topic for topic in every if f"**{topic}**" in index},
         # To land something comes with no message of someone else.
         "notifications": {c.topic for c in current_calls(held, viewer)} | {*landings},
-        "wake": {held.topic for held in came} | {*landings},
+        "wake": {ball.topic for ball in came} | {*landings},
         **({"landings": {f"{t} {k}" for t, k in landings.items()}} if landings else {}),
     }
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import suppress
 
 from wc_cli.agents.briefing import turns
 from wc_cli.ledger.store import durable
+from wc_core.attention.status.balls import HeldBall, name_of
 from wc_core.attention.wake import records
 from wc_core.attention.wake.records import WakeRecord
 from wc_core.base.errors import WcError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wc_cli.agents.wake.choosing import Arrived
+    from wc_core.attention.status.balls import Balls
     from wc_core.attention.wake.waiters import Waiter
     from wc_core.base.layout import Layout
 
@@ -128,3 +131,17 @@ def undo_claims(layout: Layout, called: Sequence[Arrived]) -> None:
     for arrival in called:
         with suppress(WcError):
             durable.remove(records.path_of(layout, arrival.held.name), root)
+
+
+def release(balls: Balls) -> None:
+    """Let a ball whose thread waits for others call someone again when it comes back.
+    The record of the call gets another name: it still counts as one."""
+    reader = balls.reader
+    root = private_layout(reader.layout).root
+    for name in records.names(reader.layout):
+        topic = HeldBall("", name).topic
+        if balls.waits(topic):
+            with suppress(WcError):
+                if name_of(reader.snapshot(topic).state) == name:
+                    path = records.path_of(reader.layout, name)
+                    durable.move(path, f"{path}.{time.time_ns()}", root)

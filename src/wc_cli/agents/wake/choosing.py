@@ -6,7 +6,8 @@ import math
 
 from wc_cli.agents.briefing import sessions
 from wc_cli.agents.briefing.sessions import ASKED, Session
-from wc_core.attention.status import holders
+from wc_cli.agents.wake import calling
+from wc_core.attention.status.balls import Balls, folders_of
 from wc_core.attention.wake import records, senders, waiters
 from wc_core.base import ulid
 from wc_core.base.errors import WcError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.run.context import Context
-    from wc_core.attention.status.holders import HeldBall
+    from wc_core.attention.status.balls import HeldBall
     from wc_core.attention.wake.waiters import Waiter
     from wc_core.ledger.configuration.preferences import Preferences
     from wc_core.ledger.threads.model import State
@@ -60,7 +61,7 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
     off_ms = waiters.off_until_ms(reader.layout) - now_ms
     if off_ms > 0:
         return WakeChoice(again_ms=off_ms)
-    arrived = [*_arrived(context, reader, waiter)]
+    arrived = _arrived(context, reader, waiter)
     if not arrived:
         return WakeChoice()
     person = preferences.load(context.env)
@@ -80,32 +81,33 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
 def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arrived]:
     """Return what has arrived and nobody knows yet."""
     layout, viewer = reader.layout, context.viewer
+    balls = Balls(reader, viewer.directory)
+    calling.release(balls)
     path = sessions.path_of(layout, waiter.client, waiter.session)
     session = sessions.load(layout, path) or Session()
-    # Listing names is cheap; threads are read only for the remaining ones.
-    held_names = {held.name for held in holders.held_balls(layout, waiter.keys)}
-    listed = held_names | {held.name for held in holders.asked_of(layout, viewer)}
+    held_names = {held.name for held in balls.held(waiter.keys)}
+    listed = held_names | {held.name for held in balls.asked(folders_of(viewer))}
     came = _came_since(waiter, held_names)
     announced = (
         session.known(listed) | session.reminded | session.reminded_of(held_names)
     )
     passed = (records.names(layout) & listed) | (announced - came)
-    awaited = arrivals.awaiting(reader, viewer, (), new=False)
+    awaited = arrivals.awaiting(balls, viewer, (), new=False)
     awaited = awaited._replace(before=(awaited.before - came) | passed)
     questions = [
         held
-        for held in arrivals.new_questions(reader, awaited)
+        for held in arrivals.new_questions(balls, awaited)
         if f"{ASKED}{held.name}" not in passed
     ]
     names = {held.name for held in questions}
-    balls = [
+    arrived = [
         held
-        for held in arrivals.arrived_balls(reader, awaited)
+        for held in arrivals.arrived_balls(balls, awaited)
         if held.name not in names and not _bounces(context, reader, held)
     ]
     return [
         *(Arrived(held, is_question=True) for held in questions),
-        *(Arrived(held) for held in balls),
+        *(Arrived(held) for held in arrived),
     ]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from wc_cli.agents.briefing import gather, text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.terminal.style import Style
-from wc_core.attention.status import holders
+from wc_core.attention.status.balls import own_folders_of
 from wc_core.attention.status.pins import surroundings
 from wc_core.base.errors import WcError
 from wc_core.base.text import defused, one_line
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wc_cli.agents.wake.choosing import Arrived
     from wc_cli.run.context import Context
-    from wc_core.attention.status.holders import HeldBall
+    from wc_core.attention.status.balls import HeldBall
     from wc_core.ledger.threads.reader import StoreReader
 
 # How much of the latest entries is quoted, shared by the threads.
@@ -33,7 +33,7 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
     """Return the text about what has arrived: our words around quoted, bounded text, as
     in the brief."""
     reader = context.reader
-    own = holders.own_folders_of(context.viewer)
+    own = own_folders_of(context.viewer)
     balls = [arrival.held for arrival in arrived if not arrival.is_question]
     questions = [arrival.held for arrival in arrived if arrival.is_question]
     brief = Brief(

@@ -23,7 +23,7 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable
 from wc_cli.run import ancestors
 from wc_cli.run.context import Context
-from wc_core.attention.status import holders, listings
+from wc_core.attention.status.balls import Balls, folders_of
 from wc_core.attention.wake import waiters
 from wc_core.attention.wake.waiters import Waiter
 from wc_core.base import processes
@@ -39,7 +39,7 @@ from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import NoReturn
 
     from wc_cli.agents.briefing.hook import SpeakerOfHook
@@ -116,8 +116,7 @@ def _register(
 ) -> Waiter:
     """Record that this process now waits for the balls of a session."""
     pid = ancestors.client_process()
-    keys = holders.folders_of(context.viewer)
-    held = [ball.name for ball in holders.held_balls(layout, keys)]
+    keys = folders_of(context.viewer)
     waiter = Waiter(
         client,
         hook_input.session,
@@ -130,10 +129,22 @@ def _register(
         since_ns=time.time_ns(),
         again=hook_input.again,
         person=context.identity.behind,
-        held=tuple(held) if len(held) <= _MOST_HELD else None,
+        held=_held(context, keys),
     )
     turns.save(layout, waiter)
     return waiter
+
+
+def _held(context: Context, keys: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the balls of a session for its file; ``None`` if they are too many, or
+    cannot be listed."""
+    if not context.place.exists:
+        return ()
+    try:
+        held = Balls(context.reader, context.viewer.directory).held(keys)
+    except WcError:
+        return None
+    return tuple(ball.name for ball in held) if len(held) <= _MOST_HELD else None
 
 
 def main() -> None:
@@ -176,8 +187,8 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     # Before checking: anything that arrives in the meantime changes it.
     with suppress(WcError, OSError):  # the worktree may be gone
         waiter = _with_names(context, layout, waiter)
-    folders = [*_folders(layout, waiter), *_seat_files(context)]
-    before = sleeper.fingerprint(folders, private_layout(layout).wake_switch)
+    watched = [layout.line_stamp, *_seat_files(context)]
+    before = sleeper.fingerprint(watched, private_layout(layout).wake_switch)
     try:
         status, again_ms = _wake(context, layout, waiter)
     except WcError:
@@ -188,7 +199,7 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     if status is not None:
         _end(status)
     seconds = min(again_ms / 1000, _next_look(context, layout))
-    _sleep(waiter, (layout, folders, before), seconds, (root, name, token, *speaker))
+    _sleep(waiter, (layout, watched, before), seconds, (root, name, token, *speaker))
 
 
 def _context_of(waiter: Waiter, as_name: str, seat: str) -> Context:
@@ -219,7 +230,7 @@ def _await_store(
         _sleep(waiter, (early, folders, before), _STORE_SECONDS, words)
     layout = Layout(place.root)
     # The keys may have changed: only a store has aliases.
-    waiter = waiter._replace(keys=holders.folders_of(context.viewer))
+    waiter = waiter._replace(keys=folders_of(context.viewer))
     turns.save(layout, waiter)
     # In this order: a prompt's hook may come meanwhile, and looks there first.
     if not _is_current(early, waiter):
@@ -290,18 +301,9 @@ def _is_current(layout: Layout, waiter: Waiter) -> bool:
     return current is not None and current.token == waiter.token
 
 
-def _folders(layout: Layout, waiter: Waiter) -> list[str]:
-    """The folders in which the status files of arrivals appear."""
-    return [
-        f"{parent}/{key}"
-        for parent in (listings.root_of(layout), f"{layout.local}/status/asked")
-        for key in waiter.keys
-    ]
-
-
 def _with_names(context: Context, layout: Layout, waiter: Waiter) -> Waiter:
     """Return the session under the names that its seat has now, and record them."""
-    keys, agent = holders.folders_of(context.viewer), context.viewer.identity.author
+    keys, agent = folders_of(context.viewer), context.viewer.identity.author
     renamed = waiter._replace(keys=keys, agent=agent)
     if renamed != waiter and _is_current(layout, waiter):
         turns.save(layout, renamed)

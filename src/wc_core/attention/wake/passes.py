@@ -14,8 +14,7 @@ from itertools import dropwhile, islice
 
 from wc_core.attention.runs import records as runs
 from wc_core.attention.runs import waiting
-from wc_core.attention.status.files import file_name
-from wc_core.attention.status.holders import HeldBall
+from wc_core.attention.status.balls import HeldBall, name_of
 from wc_core.attention.wake import records
 from wc_core.base.errors import WcError
 from wc_core.base.names import parse
@@ -135,7 +134,7 @@ def _has_holder(state: State) -> bool:
 
 def _record_of(reader: StoreReader, state: State) -> WakeRecord | None:
     """Returns the record of the call for a ball, if its holder was called."""
-    record = records.load(reader.layout, file_name(state))
+    record = records.load(reader.layout, name_of(state))
     if record is not None and not (record.is_called or record.failure):
         return None  # the calling process was killed, or is about to call
     return record
@@ -235,7 +234,7 @@ def called_balls(
         except WcError:
             continue
         passed = _run_state(reader, state, reasons) if _has_holder(state) else None
-        if passed is None and called.get(topic) == file_name(state):
+        if passed is None and called.get(topic) == name_of(state):
             passed = pass_state(reader, state, directory, only_called=True)
         if passed is not None:
             yield state, passed

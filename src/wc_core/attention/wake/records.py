@@ -1,11 +1,12 @@
 """Records of attempts to wake someone: a file for each ball, ``wakes/<name>`` in the
 private folder.
 
-The name is that of the ball's status file (`wc_core.attention.status.holders`): the
-entry that passed it and the topic. The file is created before a client is called, and
-only once, so that two sessions are never woken for the same ball. Until the call it
-contains ``is_called: false``, so that a process killed in between does not count as a
-call.
+The name is that of the ball (`wc_core.attention.status.balls`): the entry that passed
+it and the topic. The file is created before a client is called, and only once, so that
+two sessions are never woken for the same ball. Until the call it contains
+``is_called: false``, so that a process killed in between does not count as a call. If
+the ball may call someone once more, because its thread waited for another, the name
+gets an end that no ball has: the call still counts for ``[wake] per_hour``.
 """
 
 from __future__ import annotations

@@ -35,14 +35,14 @@ class Waiter(NamedTuple):
     """A session that can be woken.
 
     ``client`` is the word of `wc install`, ``agent`` the name under which it writes,
-    ``keys`` are the holders (`holders.folders_of`) whose balls it may take. ``pid`` is
+    ``keys`` are the holders (`balls.folders_of`) whose balls it may take. ``pid`` is
     the client's process, which started at ``begin`` (`processes.started`; 0 if
     unknown). ``token`` begins with the id of the process that waits, ``since_ns`` is
     when its turn ended, ``again`` says that a hook had made the agent go on before
     that. ``called`` are the balls for which it was called last
     (`wc_core.attention.wake.records`), ``person`` is whom the agent works for, empty if
-    an older version wrote the file. ``held`` are the balls that it had then, by the
-    names of their status files; ``None`` if they are unknown, or too many for the file.
+    an older version wrote the file. ``held`` are the names of the balls that
+    it had then; ``None`` if they are unknown, or too many for the file.
     """
 
     client: str
