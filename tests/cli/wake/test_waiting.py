@@ -438,6 +438,23 @@ def test_a_ball_that_bounces_wakes_nobody(agents: Agents) -> None:
     client.end()
 
 
+def test_a_ball_that_had_to_wait_wakes_once_more(agents: Agents) -> None:
+    client = agents.wait().sleeps()
+    agents.pass_ball("login")
+    assert client.ended().code == 2
+    agents.hook("user-prompt")
+    agents.pass_ball("schema", to="Codex")
+    agents.repo.ok("link", "login", "waits-for", "schema", "--as", "Codex")
+    again = agents.wait().sleeps()
+    agents.pass_ball("other", to="Pat")
+    time.sleep(2)
+    assert again.waits
+    agents.repo.ok("close", "schema", "--title", "Done", "--as", "Codex")
+    assert "- login" in again.ended().err
+    # Both calls count.
+    assert len(agents.records()) == 2
+
+
 def test_the_receipt_says_that_nobody_is_there(agents: Agents) -> None:
     client = agents.wait().sleeps()
     note = agents.pass_ball("login", to="Codex@fix (pat)", by="Claude Code")
