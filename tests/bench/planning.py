@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wc_core.ledger.planning.linkfiles import link_files
+
 from tests.bench.stores import a_thread, files_of
 from tests.bench.table import Row, times
 from wc_core.base import ulid
 from wc_core.ledger.planning.kinds import BLOCKED_BY
-from wc_core.ledger.planning.linkfiles import link_files
 from wc_core.ledger.threads import folding
 from wc_core.ledger.threads.model import Link
 
