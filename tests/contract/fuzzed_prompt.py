@@ -52,14 +52,14 @@ _GIT = {
 _ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/config.toml")
 
 
-_STAMP, _KEY = "1a2b3c4d", "=main|:0.,|||||||||||"
+_STAMP, _KEY = "1a2b3c4d", "=main|:0.,||||||||||||"
 
 
 def _line(home: Path) -> bytes:
     """The kept line of the main worktree."""
     request = LineRequest(_KEY, "", str(home / "app"), folder=str(home / "app"))
     line = "\033[1;33m🎾 you · login · 2 new\033[0m"
-    return encode(f"{_STAMP}  main\t", request, line) or b""
+    return encode(f"{_STAMP}  main", request, line) or b""
 
 
 class _Scene(NamedTuple):

@@ -168,9 +168,8 @@ def test_a_kept_line_is_printed_until_something_changes(repo: Repo) -> None:
         text.replace("you", "\x9b"),
         text.replace("you", "\u202e"),
         text.replace("1;33", "1;33m\x1b[5"),
-        text.replace(" main\t", " other\t"),
+        text.replace(" main\n", " other\n", 1),
         text.replace(str(repo.path), "/another"),
-        text.replace("\n13\n", "\nmany\n"),
         text.split("\n")[0],
     ):
         assert damaged != text
@@ -482,3 +481,18 @@ def test_git_changes_a_store_in_the_tree(repo: Repo) -> None:
     prompt.says()
     repo.git("merge", "-q", "feature")
     assert prompt.says() == prompt.truth()
+
+
+@pytest.mark.parametrize("place", ["here", "there"])
+def test_a_commit_ends_a_kept_conflict(repo: Repo, linked: Repo, place: str) -> None:
+    marks = repo.store / ".local/hot"
+    marks.mkdir()
+    (marks / "app-login").write_text("auth.py with Codex\n=main\n")
+    prompt = Prompt(linked, {})
+    assert "auth.py with Codex" in prompt.says()
+    kept = kept_file(repo)
+    rewrite(kept, kept.read_bytes().replace(b"Codex", b"believed"))
+    assert "auth.py with believed" in prompt.says()
+    tree = linked if place == "here" else repo
+    tree.git("commit", "-q", "--allow-empty", "-m", "more")
+    assert "auth.py" not in prompt.says()

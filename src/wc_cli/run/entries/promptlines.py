@@ -16,6 +16,7 @@ from wc_cli.ledger.store.localfiles import LineStamp
 from wc_cli.run.context import Context
 from wc_core.attention.status import conflictmarks, elsewhere, keptlines
 from wc_core.attention.status.balls import Balls
+from wc_core.attention.status.conflictmarks import ShownConflict
 from wc_core.attention.status.keptlines import STAMP, KeptLine, LineRequest
 from wc_core.attention.status.line import LinePlace, Mark, line_of, loop_mark
 from wc_core.attention.status.linethreads import LineSource
@@ -56,7 +57,6 @@ _PLACES = (
 # A line that nobody asked for within a week is not made again.
 _WANTED_SECONDS = 7 * 24 * 3600
 _MOST_LINES = 64
-_ATTEMPTS = 5
 
 
 class _Basis(NamedTuple):
@@ -98,7 +98,7 @@ class PromptLines:
         place = LinePlace(
             around,
             self._loop_mark(),
-            conflictmarks.load(layout, self.repository) if self.repository else "",
+            self._conflict().text,
             elsewhere.load(layout, viewer.key) if viewer is not None else 0,
             source.to_land(),
         )
@@ -110,40 +110,23 @@ class PromptLines:
         ]
 
     def text(self, style: LineStyle, request: LineRequest | None) -> str:
-        """The line in a style. If it was requested by the script, it is kept as far as
-        possible, both whole and as it fits: a store may be read-only."""
+        """The line in a style. If it was requested by the script, it is kept if that is
+        possible: a store may be read-only."""
         if request is None:
-            return self._consistent_texts(style, is_kept=False)[0][0]
-        full = request._replace(columns=0)
-        styles = (style, *map(_style_of, (full, request)))
-        (text, whole, fitted), basis = self._consistent_texts(*styles, is_kept=True)
+            return self.texts(style)[0]
+        basis = None
+        with contextlib.suppress(WcError, OSError):
+            basis = self._basis(make_stamp=True)
+        text, painted = self.texts(style, _style_of(request))
         with contextlib.suppress(WcError, OSError):
             self._make_room()
-            self._keep(basis, full, whole)
-            if fitted != whole:
-                self._keep(basis, request, fitted)
+            self._keep(basis, request, painted)
         return text
-
-    def _consistent_texts(
-        self, *styles: LineStyle, is_kept: bool
-    ) -> tuple[list[str], _Basis | None]:
-        """The line in each of these styles, and what it was made from. A ball that goes
-        from one holder to another meanwhile may be in neither folder: then the line is
-        made again, a few times."""
-        for _ in range(_ATTEMPTS):
-            basis = None
-            with contextlib.suppress(WcError, OSError):
-                basis = self._basis(make_stamp=is_kept)
-            texts = self.texts(*styles)
-            with contextlib.suppress(WcError, OSError):
-                if basis is None or basis == self._basis():
-                    break
-        return texts, basis
 
     def make_again(self, kept: KeptLine) -> None:
         """Make a kept line again if it is not current. Raises WcError and OSError."""
         basis = self._basis(make_stamp=True)
-        path = f"{self.layout.lines}/{kept.request.file_name}"
+        path = f"{self.layout.lines}/{kept.request.name}"
         is_current = (
             basis is not None
             and basis.first == kept.first
@@ -158,10 +141,11 @@ class PromptLines:
         Raises WcError and OSError."""
         if basis is None or self._basis() != basis:
             return
-        data = keptlines.encode(basis.first, request, painted)
+        logs = self._conflict().logs
+        data = keptlines.encode(basis.first, request, painted, logs)
         if data is None:
             return
-        path, root = f"{self.layout.lines}/{request.file_name}", self.layout.root
+        path, root = f"{self.layout.lines}/{request.name}", self.layout.root
         durable.make_folder(self.layout.lines, root, flush=False)
         durable.replace(path, data, root)
         times = (basis.newest_ns, basis.newest_ns)
@@ -191,6 +175,11 @@ class PromptLines:
             return None
         sources = keptlines.sources(self.layout, self.repository, self.context.env)
         return _Basis(f"{text} {facts}", keptlines.newest_ns(sources))
+
+    def _conflict(self) -> ShownConflict:
+        if self.repository is None:
+            return ShownConflict()
+        return conflictmarks.load(self.layout, self.repository)
 
     def _link_prefix(self, links: str) -> str:
         return link_prefix(links, self.layout.pages)
@@ -268,7 +257,7 @@ def _read(layout: Layout, name: str) -> KeptLine:
         path = f"{layout.lines}/{name}"
         data = read_plain(path, layout.root, keptlines.MAX_BYTES) or b""
         kept = keptlines.decode(data)
-        if kept is not None and kept.request.file_name == name:
+        if kept is not None and kept.request.name == name:
             return kept
     return _DAMAGED
 

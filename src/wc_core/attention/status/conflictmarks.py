@@ -8,7 +8,7 @@ show, and git's name of the other worktree. The main one is called ``=main``::
 
 `wc_cli.edits.radar` writes it with the radar. A commit in either worktree, later than
 the file, may have changed the answer, so the mark is not shown until the next radar.
-``bin/wc-statusline`` reads these files, too: a kept line is outdated if they changed.
+A kept line is outdated if one of these changed.
 """
 
 from __future__ import annotations
@@ -44,6 +44,14 @@ class ConflictMark(NamedTuple):
         return f"{self.text}\n{name}\n".encode(errors="replace")
 
 
+class ShownConflict(NamedTuple):
+    """The text of a mark, and git's logs of commits in the two worktrees: it is true
+    until one of them is written to. Both are empty without a mark."""
+
+    text: str = ""
+    logs: tuple[str, ...] = ()
+
+
 def mark_of(radar: Radar, side: int, now_ms: int) -> ConflictMark | None:
     """The mark of one side of a radar; ``None`` if there will be no conflict."""
     alarms = radar.alarms(side, now_ms)
@@ -56,26 +64,26 @@ def mark_of(radar: Radar, side: int, now_ms: int) -> ConflictMark | None:
     return ConflictMark(f"{text}{suffix}", opposite.worktree_id)
 
 
-def load(layout: Layout, repository: Repository) -> str:
-    """The text about a worktree's conflicts; empty if there are none, or if a commit
-    was made since."""
+def load(layout: Layout, repository: Repository) -> ShownConflict:
+    """What to show about a worktree's conflicts; nothing if there are none, or if a
+    commit was made since."""
     path = layout.conflict_mark(repository.worktree_id or MAIN_WORKTREE)
     try:
         written = os.lstat(path).st_mtime_ns
         data = read_plain(path, layout.root, _MAX_BYTES) or b""
     except (OSError, WcError):
-        return ""
+        return ShownConflict()
     lines = data.decode(errors="replace").split("\n")
     if len(lines) <= _LINES or not lines[0]:
-        return ""
+        return ShownConflict()
     opposite = "" if lines[1] == MAIN_WORKTREE else f"/worktrees/{lines[1]}"
-    reflogs = (
+    logs = (
         f"{repository.gitdir}/logs/HEAD",
         f"{repository.common}{opposite}/logs/HEAD",
     )
-    if any(_modified_ns(reflog) > written for reflog in reflogs):
-        return ""
-    return one_line(lines[0], MAX_TEXT)
+    if any(_modified_ns(log) > written for log in logs):
+        return ShownConflict()
+    return ShownConflict(one_line(lines[0], MAX_TEXT), logs)
 
 
 _LINES = 2

@@ -8,14 +8,14 @@ A kept line is printed while all of this is so:
   (`wc_cli.ledger.store.localfiles`), and the `facts` about the worktree
 - its second line is the key, or only the template where the name has the key as it is,
   and its third line is the root of the worktree
-- no file of `sources`, which others than wc change, is newer than it
+- no file of `sources`, which others than wc change, is newer than it; nor one that it
+  names itself, the logs of git after which its conflict may be another
 
 Example, of the stamp ``3f2a1b00``::
 
-    3f2a1b00  main<tab>
+    3f2a1b00  main
 
     /home/pat/app
-    13                          columns; =13: for a terminal with 13 columns
     1;33 🎾 you · main          for each row its colour, and its text
     +2  · fix                   more of the row, in another colour
     .
@@ -29,8 +29,8 @@ from __future__ import annotations
 import os
 
 from wc_core.attention.status import conflictmarks
-from wc_core.attention.status.look import display_width, is_printed_as_is
-from wc_core.attention.status.pins import pin_file, worktree_key
+from wc_core.attention.status.look import is_printed_as_is
+from wc_core.attention.status.pins import worktree_key
 from wc_core.base.files import read_plain
 from wc_core.base.layout import IN_TREE
 from wc_core.base.lean import contextlib, json
@@ -41,7 +41,7 @@ from wc_core.ledger.git.repository import pointed_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from wc_core.base.layout import Layout
@@ -52,7 +52,6 @@ MAX_BYTES = 1 << 14
 _MAX_NAME_BYTES = 220
 _MAX_KEY_BYTES = 1000
 _MAX_FIRST_LINE = 4096
-_HEAD_LINES = 4
 _END = "\n.\n"
 _BRANCH = "ref: refs/heads/"
 _REBASES = ("rebase-merge", "rebase-apply")
@@ -91,11 +90,6 @@ class LineRequest(NamedTuple):
         plain = all("\n" not in text and "\0" not in text for text in texts)
         return is_name and plain and len(os.fsencode(self.key)) <= _MAX_KEY_BYTES
 
-    @property
-    def file_name(self) -> str:
-        """The name of the file, with the columns if it is for a narrow terminal."""
-        return f"{self.name}.{self.columns}" if self.columns else self.name
-
 
 class KeptLine(NamedTuple):
     """A line in its file: ``first`` is the first line there."""
@@ -104,26 +98,28 @@ class KeptLine(NamedTuple):
     request: LineRequest
 
 
-def encode(first: str, request: LineRequest, painted: str) -> bytes | None:
-    """Returns the file of a line, which is ``painted`` with colours; ``None`` if the
-    script could not be sure that a terminal only prints it."""
+def encode(
+    first: str, request: LineRequest, painted: str, logs: Sequence[str] = ()
+) -> bytes | None:
+    """Returns the file of a line, which is ``painted`` with colours and true until one
+    of the ``logs`` is written to; ``None`` if the script could not be sure that a
+    terminal only prints it."""
     rows = painted.split("\n") if painted else []
-    row_lines, width = [], 0
+    row_lines = []
     for row in rows:
-        row_width, sign = 0, ""
+        sign = ""
         for part in row.removesuffix(_RESET).split(_RESET):
             code, _, text = part.removeprefix("\033[").partition("m")
             if code not in _COLORS or not is_printed_as_is(text):
                 return None
-            row_width += display_width(text)
             row_lines.append(f"{sign}{code} {text}")
             sign = "+"
-        width = max(width, row_width)
-    fits = f"={request.columns}" if request.columns else str(width)
-    head = (first, request.key, request.root, fits, *row_lines, ".")
+    head = (first, request.key, request.root, *logs, *row_lines, ".")
     fields = {**request._asdict(), "env": dict(request.env)}
     text = "\n".join((*head, json.dumps(fields), ""))
     data = os.fsencode(text)
+    if any("\n" in path for path in logs):
+        return None
     too_long = len(data) > MAX_BYTES or len(os.fsencode(first)) > _MAX_FIRST_LINE
     return None if too_long else data
 
@@ -149,40 +145,40 @@ def decode(data: bytes) -> KeptLine | None:
 
 def facts(layout: Layout, repository: Repository | None) -> str:
     """Returns what a line depends on in the worktree: the branch or HEAD, whether that
-    is detached (``d``), whether its chosen thread was chosen for an earlier worktree
-    (``p``), whether there are settings (``c``), and the conflict that is ahead. Empty
-    during a rebase, which no line is kept for. Raises OSError for a HEAD that cannot be
-    read."""
+    is detached (``d``), whether a conflict is ahead (``h``), and whether there are
+    settings (``c``). Empty during a rebase, which no line is kept for. Raises OSError
+    for a HEAD that cannot be read."""
     settings = "c" if os.path.isfile(layout.config) else ""
     if repository is None:
-        return f"d{settings} \t"
+        return f"d{settings} "
     head = _first_line(f"{repository.gitdir}/HEAD")
     flags = ""
     if not head.startswith(_BRANCH):
         if any(os.path.isdir(f"{repository.gitdir}/{name}") for name in _REBASES):
             return ""
         flags = "d"
-    pin = f"{layout.local}/{pin_file(worktree_key(repository))}"
-    if _is_newer(f"{repository.gitdir}/commondir", pin):
-        flags += "p"
-    branch = head.removeprefix(_BRANCH)
-    conflict = conflictmarks.load(layout, repository)
-    return f"{flags}{settings} {branch}\t{conflict}"
+    if os.path.isfile(layout.conflict_mark(worktree_key(repository))):
+        flags += "h"
+    return f"{flags}{settings} {head.removeprefix(_BRANCH)}"
 
 
 def sources(
     layout: Layout, repository: Repository | None, env: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yields the files and folders that others than wc change: the store's settings and
-    its threads, as git leaves them, and who git is configured for."""
-    yield from (layout.config, f"{layout.root}/.git", layout.threads)
-    # A store in the tree changes with the code.
-    if repository is not None and os.path.basename(layout.root) == IN_TREE:
-        yield f"{repository.gitdir}/logs/HEAD"
+    """Yields the files and folders that others than the writer of a thread change: the
+    store's settings and its threads, as git leaves them, the worktree and the conflict
+    ahead of it, and who git is configured for."""
+    yield from (layout.config, layout.threads)
     if admin := pointed_dir(f"{layout.root}/.git"):
-        yield f"{admin}/HEAD"
+        yield f"{admin}/logs/HEAD"
     if repository is not None:
-        yield from (f"{repository.common}/config", seats.path_of(repository))
+        # A store in the tree changes with the code, and a named one may be one.
+        if os.path.basename(layout.root) == IN_TREE or env.get("WATERCOOLER_DIR"):
+            yield f"{repository.gitdir}/logs/HEAD"
+        yield layout.conflict_mark(worktree_key(repository))
+        yield from conflictmarks.load(layout, repository).logs
+        yield from (f"{repository.gitdir}/commondir", seats.path_of(repository))
+        yield f"{repository.common}/config"
     if home := env.get("HOME", ""):
         own = env.get("GIT_CONFIG_GLOBAL") or f"{home}/.gitconfig"
         yield from (own, f"{home}/.config/git/config")
@@ -198,11 +194,6 @@ def _modified_ns(path: str) -> int:
     with contextlib.suppress(OSError, ValueError):
         return os.stat(path).st_mtime_ns
     return 0
-
-
-def _is_newer(path: str, than: str) -> bool:
-    than_ns = _modified_ns(than)
-    return bool(than_ns) and _modified_ns(path) > than_ns
 
 
 def _first_line(path: str) -> str:
