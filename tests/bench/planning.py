@@ -8,13 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wc_core.ledger.planning.linkfiles import link_files
-
 from tests.bench.stores import a_thread, files_of
 from tests.bench.table import Row, times
+from wc_cli.ledger.index import cachefile
 from wc_core.base import ulid
 from wc_core.ledger.planning.kinds import BLOCKED_BY
-from wc_core.ledger.threads import folding
 from wc_core.ledger.threads.model import Link
 
 if TYPE_CHECKING:
@@ -65,11 +63,8 @@ class PlanRows:
                     parents=(entries[0].id,),
                 )
             )
-            state = folding.fold(topic, entries)
-            paths = [f"{layout.local}/{path}" for path in link_files(state)]
-            for path, data in (
-                files_of(layout, entries) | dict.fromkeys(paths, b"")
-            ).items():
+            for path, data in files_of(layout, entries).items():
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 Path(path).write_bytes(data)
+        cachefile.remake(layout.root)
         return folder

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wc_cli.ledger.index import cachefile
-from wc_core.attention.status import files
-from wc_core.base import names, ulid
+from wc_core.base import ulid
 from wc_core.base.layout import Layout
 from wc_core.ledger.threads import codec, folding, model, projections
 from wc_core.ledger.threads.excerpts.sealing import seal_of
@@ -79,18 +78,15 @@ def fill_part(root: str, entries: int, numbers: Sequence[int]) -> None:
 
 def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]:
     """The files of one thread: its log and everything that follows from it."""
-    topic, directory = entries[0].topic, names.Directory()
+    topic = entries[0].topic
     state = folding.fold(topic, entries)
     log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
     seal = seal_of(codec.read_log(topic, log), log)
-    new = {directory.key(names.parse(one.name)): one.new for one in state.participants}
-    status = files.status_files(files.StatusView(state, new, directory))
     return {
         layout.log(topic): log,
         layout.meta(topic): projections.render_meta(state, len(log), {}, seal),
         layout.edges(topic): projections.render_edges(topic, entries),
         layout.page(topic): page.render(state, entries),
-        **{f"{layout.local}/{path}": data for path, data in status.items()},
     }
 
 

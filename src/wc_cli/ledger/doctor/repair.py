@@ -165,8 +165,7 @@ class Repair:
                 yield from self._steps(topic)
 
     def _steps(self, topic: str) -> Iterator[RepairStep]:
-        # A marker means that settling will render the thread right after this, and
-        # write its status files if its meta is stale.
+        # A marker means that settling will render the thread right after this.
         waiting = os.path.lexists(self.upkeep.marker(topic))
         # Read now, and again once its log may have changed.
         thread = yield from self._log(topic)

@@ -465,7 +465,7 @@ class StoreWriter:
     def _finish(
         self, entry: Entry, move: Move, thread: LockedThread, size: int
     ) -> Receipt:
-        """Write meta and status files; no error fails the write from here on."""
+        """Write the meta; no error fails the write from here on."""
         notes = list(move.notes)
         state, idx = folding.apply(thread.state, entry), thread.state.entry_count
         try:

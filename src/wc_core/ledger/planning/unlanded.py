@@ -1,7 +1,7 @@
 """Which approved threads wait to land, as far as git is concerned: ``unlanded.json`` in
 ``.local``.
 
-Closed threads have no status files, and whether a branch has landed only git knows. So
+Lists leave out closed threads, and whether a branch has landed only git knows. So
 `wc_cli.edits.landing.waiting` keeps the move of each of these few threads in one small
 file. It only decides what is shown; `wc land` decides again.
 """
