@@ -589,6 +589,6 @@ def test_is_plain_sh_on_a_few_screens() -> None:
     text = SCRIPT.read_bytes()
     assert text.startswith(b"#!/bin/sh\n")
     assert os.access(SCRIPT, os.X_OK)
-    assert len(text.splitlines()) <= 270
+    assert len(text.splitlines()) <= 250
     names = re.findall(rb"^(\w+)\(\) {$", text, re.MULTILINE)
     assert sorted(names) == sorted(set(names))

@@ -72,6 +72,8 @@ class PromptLines:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        # First: it notes the name of the seat, on which a line depends.
+        self.reader = context.reader
         self.layout = Layout(context.place.root)
         self.repository: Repository | None = context.place.repository
 
@@ -86,13 +88,15 @@ class PromptLines:
     def texts(self, *styles: LineStyle) -> list[str]:
         """The line in each of these styles."""
         context, layout = self.context, self.layout
-        reader, viewer = context.reader, self.viewer
+        viewer = self.viewer
         if viewer is None:
             directory = context.settings.directory
             around = Surroundings(worktree_places(self.repository), None, directory)
         else:
             around = surroundings(layout, self.repository, viewer)
-        source = LineSource(Balls(reader, context.settings.directory), viewer, around)
+        source = LineSource(
+            Balls(self.reader, context.settings.directory), viewer, around
+        )
         rows = max(style.rows for style in styles)
         threads = source.threads(min(max(rows, 1), MAX_ROWS))
         place = LinePlace(
