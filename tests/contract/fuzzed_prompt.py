@@ -128,7 +128,7 @@ class Prompt:
 
 
 def _stranger(random: Random, home: Path) -> list[str]:
-    """A file among the status files that nobody of ours would name so."""
+    """A file among those of the prompt that nobody of ours would name so."""
     raw = mutants.text(random, 3).encode(errors="replace").replace(b"\0", b"")
     name = os.fsdecode(raw.replace(b"/", b"%")[:200]) or "x"
     name = "x" if name in {".", ".."} else name

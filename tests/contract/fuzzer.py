@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.contract import mutants
 from tests.contract.fuzzed_prompt import Prompt
 from tests.contract.fuzzed_words import Words
-from wc_core.attention.status import files
 from wc_core.base import names, times, ulid
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.text import clean, one_line
@@ -128,7 +127,6 @@ def _written_again(entries: Sequence[Entry]) -> None:
     }
     assert not differing, differing
     projections.render_edges("t", entries)
-    files.status_files(files.StatusView(state, {}))
     found = markdown.parse("t", markdown.render(state, entries))
     assert _same(found.entries, tuple(entries))
 
