@@ -229,7 +229,6 @@ def test_reading_adopts_what_is_fetched(
     assert other.store.is_dir()
     # The prompt knows at once, without a write.
     assert "auth" in other.ok("statusline").out
-    assert (other.store / ".local/status/branch/main").is_dir()
 
 
 def test_whoami_and_wait_adopt_too(repo: Repo) -> None:

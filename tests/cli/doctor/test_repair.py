@@ -237,42 +237,6 @@ def test_a_log_that_a_newer_wc_wrote_is_left_to_it(thread: Repo) -> None:
     assert tree(thread) == before
 
 
-def status_lines(repo: Repo) -> dict[str, bytes]:
-    """The status files of all threads."""
-    folder = repo.store / ".local/status"
-    files = (one for one in folder.rglob("*") if one.is_file())
-    return {str(one.relative_to(folder)): one.read_bytes() for one in files}
-
-
-@pytest.mark.parametrize("stale", [True, False])
-@pytest.mark.parametrize("merging", [True, False])
-def test_a_waiting_thread_gets_its_status_files(
-    thread: Repo, *, stale: bool, merging: bool
-) -> None:
-    """From settling, which renders it anyway, or else from the repair."""
-    store, meta = thread.store, thread.log("auth").with_name("meta.json")
-    before, rendered = status_lines(thread), meta.read_bytes()
-    assert before
-    shutil.rmtree(store / ".local/status")
-    (store / ".local/unsettled/auth").touch()
-    if stale:
-        meta.unlink()
-    if merging:
-        # Begun just now, so nothing is settled.
-        where = thread.machine.git("rev-parse", "--absolute-git-dir", cwd=store)
-        head = thread.machine.git("rev-parse", "HEAD", cwd=store)
-        Path(where.strip(), "MERGE_HEAD").write_text(head)
-    done = thread.wc("doctor", "--repair", "--json").json
-    assert status_lines(thread) == before
-    by_settling = stale and not merging
-    assert [one["file"] for one in done["mended"]] == (
-        [] if by_settling else [".local/status"]
-    )
-    assert meta.exists() == (not stale or by_settling)
-    if meta.exists():
-        assert meta.read_bytes() == rendered
-
-
 def test_what_no_marker_remembers_is_committed_all_the_same(thread: Repo) -> None:
     entry = thread.ok("ack", "auth", "--json").json["entry_id"]
     shutil.rmtree(thread.store / ".local")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_core.ledger.planning import linkfiles
 from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -75,8 +74,6 @@ def test_an_import_reads_each_thread_a_few_times(
     count = 60
     import_issues(repo, count, cycle=cycle)
     assert len(reads) < 25 * count
-    marker = repo.store / f".local/{linkfiles.CYCLES}"
-    assert marker.exists() is cycle
 
 
 def test_closing_reads_each_thread_a_few_times(repo: Here, reads: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.ledger.store import locks
-from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
@@ -311,32 +308,3 @@ def test_of_many_links_all_are_written_or_none(repo: Here) -> None:
         assert waits(repo) == {}
         repo.fails(2, "link", "ui", "waits-for", "api", "--from", "x", *CODEX)
         repo.fails(3, "link", "--from", "no-such-file", *CODEX)
-
-
-def held(repo: Here) -> list[str]:
-    """The threads whose status files call someone to act."""
-    folder = repo.store / ".local/status/holder"
-    return sorted(path.name.partition(".")[2] for path in folder.glob("*/*"))
-
-
-def test_settling_calls_whom_a_killed_writer_did_not_call(repo: Here) -> None:
-    repo.ok("link", "ui", "waits-for", "db", *CODEX)
-    assert held(repo) == ["api", "db"]
-    layout = Layout(str(repo.store))
-    # The thread that waits cannot be locked: as if the writer had died before it.
-    with locks.locked(layout.lock("ui"), "someone", 1.0, layout.root):
-        env = {"WATERCOOLER_SYNC": "off"}
-        repo.ok("set-status", "db", "CLOSED", *CODEX, env=env)
-        assert held(repo) == ["api"]
-    repo.settled("ack", "api", *CODEX)
-    assert held(repo) == ["api", "ui"]
-
-
-def test_a_repair_writes_the_index_of_links_again(repo: Here) -> None:
-    repo.ok("new", "part", "--title", "T", "--parent", "ui", *CODEX)
-    assert held(repo) == ["api", "db", "part"]
-    before = sorted((repo.store / ".local/links").rglob("*"))
-    shutil.rmtree(repo.store / ".local/links")
-    repo.wc("doctor", "--repair")
-    assert sorted((repo.store / ".local/links").rglob("*")) == before
-    assert held(repo) == ["api", "db", "part"]
