@@ -70,6 +70,7 @@ _ADD_WORDS = (
     f"INSERT INTO words(rowid, {', '.join(COLUMNS)}) "
     f"VALUES (?, {', '.join('?' * len(COLUMNS))})"
 )
+_ADD_VOCABULARY = "INSERT OR IGNORE INTO vocabulary VALUES (?)"
 _LAST_NUMBER = (
     "SELECT max(number) FROM "
     "(SELECT max(number) AS number FROM entries WHERE number BETWEEN ?1 AND ?2 "
@@ -225,6 +226,8 @@ class _Writer:
         self._db = database
         self._clock = clock
         self._numbers: dict[int, int] = {}
+        # The words that were written.
+        self._vocabulary: set[str] = set()
 
     def is_mostly_dead(self) -> bool:
         """Return whether most of the words are those of replaced entries."""
@@ -284,6 +287,10 @@ class _Writer:
                 self._drop(topic)
         # Each number that is less than the one before would end a segment.
         self._db.executemany(_ADD_WORDS, sorted(words))
+        texts = (text for _, *columns in words for text in columns)
+        new = {word for text in texts for word in text.split()} - self._vocabulary
+        self._db.executemany(_ADD_VOCABULARY, ((word,) for word in sorted(new)))
+        self._vocabulary |= new
 
     def _write_thread(self, topic: str, key: str) -> list[tuple[Any, ...]]:
         """Write a thread without the words of its entries. Returns these."""

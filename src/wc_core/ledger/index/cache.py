@@ -4,8 +4,9 @@
 of the files that it was made from; ``entries`` has what an entry can be found by apart
 from its words, and where its line begins in the log (`NOWHERE`: it cannot be shown from
 one line); ``words`` is the full-text index, whose rows have the numbers of the entries.
-These are in the order of time: the second of an entry's id, then a count. ``dropped``
-has the numbers of entries that are gone while their words are still in ``words``.
+These are in the order of time: the second of an entry's id, then a count.
+``vocabulary`` has every word of ``words``, ``dropped`` the numbers of entries that are
+gone while their words are still there.
 ``places`` has where the open threads are (`wc_core.attention.status.places`), ``links``
 the topics that threads are linked to. ``direct`` has the threads that the cache cannot
 answer for: their files are read. ``facts`` has one row about the whole file.
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
     from wc_core.base.lean import sqlite3
 
-VERSION = 2
+VERSION = 3
 NOWHERE = -1
 # Columns of `words`. The tokenizer "ascii" splits the output of `words.fold_text` into
 # exactly its words: ASCII letters, digits and everything beyond ASCII. Only positions
@@ -69,6 +70,7 @@ CREATE TABLE links(
   target TEXT, thread INTEGER, PRIMARY KEY (target, thread)
 ) WITHOUT ROWID;
 CREATE INDEX linked ON links(thread);
+CREATE TABLE vocabulary(word TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE dropped(number INTEGER PRIMARY KEY);
 CREATE TABLE direct(topic TEXT PRIMARY KEY);
 CREATE TABLE facts(inode INTEGER, stamp TEXT);

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import expressions, ranking
+from wc_core.lookup.search import ranking
+from wc_core.lookup.search.expressions import MOST_ENDINGS, Expressions
 from wc_core.lookup.search.mentions import Mentions, at_least
 from wc_core.reading.views.search import query as queries
 from wc_core.reading.views.search.query import (
@@ -31,6 +32,8 @@ _PLACE = "entries.number, entries.id, threads.topic, entries.start"
 _WITH_WORDS = "words CROSS JOIN entries ON entries.number = words.rowid"
 _WITH_THREAD = "CROSS JOIN threads ON threads.number = entries.thread"
 _WITH_STATUS = "IN (SELECT number FROM threads WHERE status = ?)"
+# Follows every character of a word.
+_LAST = "\U0010ffff"
 _NEWEST_FIRST = "entries.id DESC, threads.topic DESC"
 # A list of any length is one value.
 _LISTED = "IN (SELECT value FROM json_each(?))"
@@ -107,29 +110,36 @@ class CachedEntries:
         self._cache = cache
         self._about = about
         self._threads = threads
+        self._expressions = Expressions(self._endings)
         self._condition = _with_facets(threads.condition("entries.thread"), about)
         # The entries of the last answers.
         self.places: dict[tuple[str, str], EntryPlace] = {}
         if about.needs_text:
-            mentioning = self._newest(expressions.having((), about.terms))
+            mentioning = self._newest(self._expressions.having((), about.terms))
             numbers = [place.number for place in mentioning if fits(place, about)]
             self._condition = self._condition.both(
                 f"entries.number {_LISTED}", json.dumps(numbers)
             )
+
+    def _endings(self, word: str) -> list[str]:
+        beginning = Condition("word >= ? AND word < ?", (word, f"{word}{_LAST}"))
+        limit = f"LIMIT {MOST_ENDINGS + 1}"
+        rows = _select(self._cache, "word", "vocabulary", beginning, limit)
+        return [found for (found,) in rows]
 
     def found(self, query: SearchQuery) -> Found:
         """Returns the matches of a query."""
         condition, limit = self._condition, query.limit
         if query.newest:
             condition = condition.both("entries.id <= ?", query.newest)
-        words = expressions.having(query.terms, self._about.terms)
+        words = self._expressions.having(query.terms, self._about.terms)
         most = queries.COUNTED + 1 if limit else 0
         every = self._newest(words, condition, most)
         if query.limit and len(every) <= query.unranked:
             self._keep(every)
             return Found([Match(ELSEWHERE, e.id, e.topic) for e in every], every)
-        best = self._best(_ranks(query, words), condition, query.behind, limit)
-        return Found(best, every)
+        ranks = _ranks(query, words, self._expressions)
+        return Found(self._best(ranks, condition, query.behind, limit), every)
 
     def _best(
         self,
@@ -204,7 +214,7 @@ class CachedEntries:
         return TermCounts(self._thread_count(), tuple(counts))
 
     def _count(self, term: Term, required: Iterable[Term], condition: Condition) -> int:
-        words = expressions.having((term, *required), self._about.terms)
+        words = self._expressions.having((term, *required), self._about.terms)
         source = _with_words(words, condition)
         limit = f"LIMIT {ranking.COMMON + 1}"
         return len(_select(self._cache, "1", *source, limit))
@@ -228,9 +238,10 @@ class CachedEntries:
             return self._candidates_with(*weighted[0], query, condition)
         parts: list[str] = []
         values: list[Any] = []
-        required = expressions.having(query.required, self._about.terms)
+        ask = self._expressions
+        required = ask.having(query.required, self._about.terms)
         for term, weight in weighted:
-            for own in (expressions.having([term]), expressions.prominently(term)):
+            for own in (ask.having([term]), ask.prominently(term)):
                 if own:
                     parts.append(
                         "SELECT rowid AS number, ? AS score FROM words "
@@ -255,9 +266,9 @@ class CachedEntries:
         self, term: Term, weight: int, query: LooseQuery, condition: Condition
     ) -> Candidates:
         """The candidates with one term, which may be a common one."""
-        words = expressions.having((term, *query.required), self._about.terms)
+        words = self._expressions.having((term, *query.required), self._about.terms)
         ranks = [(weight, words)]
-        if own := expressions.prominently(term):
+        if own := self._expressions.prominently(term):
             ranks = [
                 (2 * weight, f"({words}) AND ({own})"),
                 (weight, f"({words}) NOT ({own})"),
@@ -317,7 +328,9 @@ def _with_facets(condition: Condition, about: Mentions) -> Condition:
     return condition
 
 
-def _ranks(query: SearchQuery, words: str) -> Iterator[tuple[int, str]]:
+def _ranks(
+    query: SearchQuery, words: str, expressions: Expressions
+) -> Iterator[tuple[int, str]]:
     """Yields the ranks that matches can have, best first, and the expression for the
     matches of each."""
     if not query.by_title or not query.terms:
