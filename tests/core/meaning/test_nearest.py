@@ -74,7 +74,7 @@ def ask(
     server: str = "",
     missing: list[int] | None = None,
 ) -> Nearness:
-    return a_meaning(reader, server, missing).nearest(query, reader.topics())
+    return a_meaning(reader, server, missing).nearest(query, reader.topics)
 
 
 def best(nearness: Nearness) -> str:
@@ -95,7 +95,7 @@ def test_another_page_of_an_answer_has_no_newer_entries(reader: StoreReader) -> 
     older = {name: score for name, score in first.scores.items() if name[1] <= ID}
     assert 0 < len(older) < len(first.scores)
     for _ in range(2):
-        page = a_meaning(reader).nearest(QUERY, reader.topics(), ID)
+        page = a_meaning(reader).nearest(QUERY, reader.topics, ID)
         assert page.scores == pytest.approx(older, abs=0.01)
         Enrichment(reader, LOCAL, OwnModel).run()
 

@@ -39,7 +39,7 @@ class Told:
     def __init__(self, nearness: Nearness) -> None:
         self._nearness = nearness
 
-    def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+    def nearest(self, query: str, topics: object, newest: str) -> Nearness:
         """Like `MeaningSource.nearest`."""
         del query, topics, newest
         return self._nearness

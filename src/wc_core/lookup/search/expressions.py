@@ -35,36 +35,37 @@ class Expressions:
         """Returns the expression for entries with all of the terms: ``terms`` in the
         fields they name, ``mentioned`` in the fields that mention files, commits and
         pull requests. Empty if there are none."""
-        asked = [(term, FIELDS) for term in terms]
-        asked += [(term, _MENTIONING) for term in mentioned]
-        return " AND ".join(
-            self._in(term, (term.field,) if term.field else columns)
-            for term, columns in asked
-        )
+        parts = [self._in(term, FIELDS) for term in terms]
+        parts += [self._in(term, _MENTIONING) for term in mentioned]
+        return " AND ".join(parts)
 
     def in_title(self, terms: Iterable[Term], *, all_terms: bool) -> str:
         """Returns the expression for entries with all of the terms, or any of them, in
         their title."""
-        parts = [self._in(term, ("title",)) for term in terms]
+        titles = (term._replace(field="title") for term in terms)
+        parts = [self._in(term, ()) for term in titles]
         return (" AND " if all_terms else " OR ").join(parts)
 
     def prominently(self, term: Term) -> str:
         """Returns the expression for entries with a term in their title or among the
         names or tags of their thread; empty if the term is for another field."""
-        fields = [field for field in PROMINENT_FIELDS if term.field in {"", field}]
-        return self._in(term, fields) if fields else ""
+        if term.field not in {"", *PROMINENT_FIELDS}:
+            return ""
+        return self._in(term, PROMINENT_FIELDS)
 
     def _in(self, term: Term, columns: Iterable[str]) -> str:
+        """The expression for a term in its field, or in any of the columns."""
         if term not in self._phrases:
             self._phrases[term] = self._phrase(term)
-        return f"{{{' '.join(columns)}}} : ({self._phrases[term]})"
+        chosen = term.field or " ".join(columns)
+        return f"{{{chosen}}} : ({self._phrases[term]})"
 
     def _phrase(self, term: Term) -> str:
         # Words contain neither quotes nor anything else with a meaning in a query.
         *first, final = term.words
-        if not term.prefix:
+        words = self._endings(final) if term.prefix else []
+        if not words:
             return f'"{" ".join(term.words)}"'
-        words = self._endings(final)
-        if not 0 < len(words) <= MOST_ENDINGS:
+        if len(words) > MOST_ENDINGS:
             return f'"{" ".join(term.words)}" *'
         return " OR ".join(f'"{" ".join((*first, word))}"' for word in words)

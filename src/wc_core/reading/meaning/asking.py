@@ -38,7 +38,9 @@ class Meaning:
         self._note_missing = note_missing
         self._queries = queries
 
-    def nearest(self, query: str, topics: Sequence[str], newest: str = "") -> Nearness:
+    def nearest(
+        self, query: str, topics: Callable[[], Sequence[str]], newest: str = ""
+    ) -> Nearness:
         """Returns how near the entries of some threads are to a query; of those up
         to the id ``newest``, if there is one. Raises nothing: the result has the
         problem."""
@@ -50,8 +52,9 @@ class Meaning:
             # No message for someone who switched it off.
             return Nearness({}, problem=reason if personal.by_meaning else "")
         # It may have the keys of other threads as well.
-        keys = self._keys(topics)
-        current = {topic: keys[topic] for topic in topics if topic in keys}
+        listed = topics()
+        keys = self._keys(listed)
+        current = {topic: keys[topic] for topic in listed if topic in keys}
         if coverage.has_file(self._reader.layout) or (
             model.is_local and coverage.are_few(current.values())
         ):

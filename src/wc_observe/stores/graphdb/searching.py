@@ -338,7 +338,7 @@ class SearchedGraph:
 
     # The meaning.
 
-    def nearest(self, _query: str, _topics: Sequence[str], newest: str) -> Nearness:
+    def nearest(self, _query: str, _topics: object, newest: str) -> Nearness:
         """Like `MeaningSource.nearest`, of the threads of the last question."""
         if self._vector_of is None:
             return Nearness({})

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _PLACE = "entries.number, entries.id, threads.topic, entries.start"
 _WITH_WORDS = "words CROSS JOIN entries ON entries.number = words.rowid"
 _WITH_THREAD = "CROSS JOIN threads ON threads.number = entries.thread"
-_WITH_STATUS = "IN (SELECT number FROM threads WHERE status = ?)"
 # Follows every character of a word.
 _LAST = "\U0010ffff"
 _NEWEST_FIRST = "entries.id DESC, threads.topic DESC"
@@ -64,15 +63,6 @@ def _select(
     return cache.ask(" ".join(parts), *condition.values)
 
 
-def _with_words(words: str, condition: Condition) -> tuple[str, Condition]:
-    """The source of entries that have the words (empty: any), and the condition."""
-    if not words:
-        return "entries", condition
-    return _WITH_WORDS, Condition("words MATCH ?", (words,)).both(
-        condition.text, *condition.values
-    )
-
-
 class CachedThreads(NamedTuple):
     """Threads of a cache: the ``topics`` (None: all) that are not ``outdated``, with a
     ``status`` unless that is empty."""
@@ -91,7 +81,8 @@ class CachedThreads(NamedTuple):
             listed = json.dumps([*self.outdated])
             condition = condition.both(f"{column} NOT {_LISTED_THREAD}", listed)
         if self.status:
-            condition = condition.both(f"{column} {_WITH_STATUS}", self.status)
+            own = f"(SELECT status FROM threads AS own WHERE own.number = {column})"
+            condition = condition.both(f"{own} = ?", self.status)
         return condition
 
 
@@ -111,7 +102,8 @@ class CachedEntries:
         self._about = about
         self._threads = threads
         self._expressions = Expressions(self._endings)
-        self._condition = _with_facets(threads.condition("entries.thread"), about)
+        self._facets = _facets(about)
+        self._condition = _in_time(threads.condition("entries.thread"), about)
         # The entries of the last answers.
         self.places: dict[tuple[str, str], EntryPlace] = {}
         if about.needs_text:
@@ -193,7 +185,7 @@ class CachedEntries:
     def _places(
         self, words: str, condition: Condition, order: str, most: int
     ) -> list[EntryPlace]:
-        source, condition = _with_words(words, condition)
+        source, condition = self._source(words, condition)
         rows = _select(
             self._cache,
             _PLACE,
@@ -202,6 +194,19 @@ class CachedEntries:
             f"ORDER BY {order} LIMIT {most or -1}",
         )
         return [EntryPlace(*row) for row in rows]
+
+    def _source(self, words: str, condition: Condition) -> tuple[str, Condition]:
+        """The source of entries that have the words (empty: any) and the facets, and
+        the whole condition."""
+        facets = self._facets
+        if not words:
+            return "entries", condition.both(facets.text, *facets.values)
+        matching = Condition("words MATCH ?", (words,))
+        if facets.values:
+            # Without the plus, FTS5 would begin anew for each number.
+            numbers = f"SELECT entries.number FROM entries WHERE {facets.text}"
+            matching = matching.both(f"+words.rowid IN ({numbers})", *facets.values)
+        return _WITH_WORDS, matching.both(condition.text, *condition.values)
 
     def _keep(self, places: Iterable[EntryPlace]) -> None:
         self.places |= {(place.topic, place.id): place for place in places}
@@ -215,9 +220,13 @@ class CachedEntries:
 
     def _count(self, term: Term, required: Iterable[Term], condition: Condition) -> int:
         words = self._expressions.having((term, *required), self._about.terms)
-        source = _with_words(words, condition)
-        limit = f"LIMIT {ranking.COMMON + 1}"
-        return len(_select(self._cache, "1", *source, limit))
+        source, condition = self._source(words, condition)
+        counted = f"SELECT 1 FROM {source} WHERE {condition.text}"
+        ((count,),) = self._cache.ask(
+            f"SELECT count(*) FROM ({counted} LIMIT {ranking.COMMON + 1})",
+            *condition.values,
+        )
+        return int(count)
 
     def _thread_count(self) -> int:
         condition = self._threads.condition("number")
@@ -248,6 +257,7 @@ class CachedEntries:
                         "WHERE words MATCH ?"
                     )
                     values += (weight, " AND ".join(filter(None, (own, required))))
+        condition = condition.both(self._facets.text, *self._facets.values)
         values += condition.values
         rows = _select(
             self._cache,
@@ -288,8 +298,9 @@ class CachedEntries:
         there are."""
         condition = self._condition.both("threads.size >= 0")
         places = self._places("", condition, "entries.id, threads.topic", most)
-        source = f"entries {_WITH_THREAD}"
-        ((count,),) = _select(self._cache, "count(*)", source, condition)
+        source, condition = self._source("", condition)
+        joined = f"{source} {_WITH_THREAD}"
+        ((count,),) = _select(self._cache, "count(*)", joined, condition)
         return places, int(count)
 
     def readable_topics(self) -> set[str]:
@@ -309,18 +320,23 @@ def position(cache: Cache, place: EntryPlace) -> int:
     return int(count)
 
 
-def _with_facets(condition: Condition, about: Mentions) -> Condition:
-    """Returns a condition and what entries must have apart from words."""
-    severities = at_least(about.severity) if about.severity else ()
+def _facets(about: Mentions) -> Condition:
+    """Returns what entries must have apart from words and their time."""
+    condition = Condition()
     for column, accepted in (
         ("branch", (about.branch,) if about.branch else ()),
         ("kind", (about.kind,) if about.kind else ()),
-        ("severity", severities),
+        ("severity", at_least(about.severity) if about.severity else ()),
     ):
         if accepted:
             own, marks = f"entries.{column}", ", ".join("?" * len(accepted))
             # The first part is for an index.
             condition = condition.both(f"{own} != '' AND {own} IN ({marks})", *accepted)
+    return condition
+
+
+def _in_time(condition: Condition, about: Mentions) -> Condition:
+    """Returns a condition and when entries must have been written."""
     if about.since:
         condition = condition.both("entries.id > ?", about.since)
     if about.until:

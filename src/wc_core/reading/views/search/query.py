@@ -47,9 +47,11 @@ if TYPE_CHECKING:
         """Knows which entries of a store are near a query: `wc_core.reading.meaning`.
         It may have a model."""
 
-        def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
-            """Returns the nearest entries of threads, of those up to the id ``newest``
-            if there is one."""
+        def nearest(
+            self, query: str, topics: Callable[[], Sequence[str]], newest: str
+        ) -> Nearness:
+            """Returns the nearest entries of the threads that ``topics`` returns, of
+            those up to the id ``newest`` if there is one."""
 
     class SearchEngine(Protocol):
         """Knows which entries match, and what they contain. ``criteria`` choose the

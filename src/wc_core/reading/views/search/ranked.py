@@ -279,8 +279,10 @@ class Ranking:
         # A word in a field is not natural language.
         if meaning is None or any(term.field for term in self._query.terms):
             return Nearness({})
-        topics = self._engine.overview.topics(self._criteria)
-        return meaning.nearest(self._text, topics, self._position.newest)
+        return meaning.nearest(self._text, self._topics, self._position.newest)
+
+    def _topics(self) -> list[str]:
+        return self._engine.overview.topics(self._criteria)
 
     def _mixed(
         self, scored: Iterable[Match], nearness: Nearness, done: set[EntryName]

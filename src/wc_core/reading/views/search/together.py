@@ -16,7 +16,7 @@ from wc_core.reading.views.search.query import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from wc_core.ledger.threads.model import Entry
     from wc_core.lookup.search.nearness import EntryName
@@ -140,12 +140,14 @@ class Together:
         key, own = _split(topic)
         return self._parts[key].thread_words(own)
 
-    def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+    def nearest(
+        self, query: str, topics: Callable[[], Sequence[str]], newest: str
+    ) -> Nearness:
         """Like `MeaningSource.nearest`. It has a problem only if every store has
         one."""
         by_key = {
-            key: meaning.nearest(query, own, newest)
-            for key, own in _by_store(topics).items()
+            key: meaning.nearest(query, own.copy, newest)
+            for key, own in _by_store(topics()).items()
             if (meaning := self._parts[key].meaning) is not None
         }
         scores: dict[EntryName, float] = {
