@@ -38,6 +38,7 @@ def answers(reader: StoreReader) -> list[object]:
         balls.names(folders, [*branch_places("main"), "t"]),
         balls.with_status(own),
         balls.changed_last(2),
+        balls.names(folders, latest=1),
         balls.latest(2, own),
         balls.earliest(2, entry_id(3), own),
         balls.changed(0),

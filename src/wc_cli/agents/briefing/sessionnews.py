@@ -67,8 +67,9 @@ class SessionView:
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """The names of the balls in the agent's ``own`` folders."""
-        return self.balls.names(self.own)
+        """The names of the balls in the agent's ``own`` folders, as many as a session
+        has on record."""
+        return self.balls.names(self.own, latest=sessions.MOST)
 
     @cached_property
     def questions(self) -> list[HeldBall]:
@@ -99,8 +100,7 @@ class SessionView:
                 for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
             }
         balls = {question.name for question in self.questions}
-        for names in self.names.values():
-            balls.update(names[-sessions.MOST :])  # more are not recorded
+        balls = balls.union(*self.names.values())
         return session._replace(looked_ns=now, threads=threads, balls=frozenset(balls))
 
     def save_as_known(self, names: frozenset[str]) -> None:

@@ -24,7 +24,6 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.index.cache import UnusableCacheError
 from wc_core.ledger.index.fields import UNKNOWN_ID, fields_of, since_of, state_of
 from wc_core.ledger.index.freshness import Freshness, freshness
-from wc_core.ledger.planning import plans
 from wc_core.ledger.planning.nextmoves import QUESTION, next_moves
 from wc_core.ledger.threads.model import CLOSED
 
@@ -44,16 +43,17 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 FREE_FOLDER = "=free"
+_OPEN = f"status != '{CLOSED}'"
 # Each ball once, without reading every thread.
 _HOLDERS = (
-    "WITH RECURSIVE held(ball) AS (SELECT min(ball) FROM threads UNION ALL SELECT "
-    "(SELECT min(ball) FROM threads WHERE ball > held.ball) FROM held "
-    "WHERE held.ball IS NOT NULL) SELECT ball FROM held WHERE ball IS NOT NULL"
+    f"WITH RECURSIVE held(ball) AS (SELECT min(ball) FROM threads WHERE {_OPEN} "
+    f"UNION ALL SELECT (SELECT min(ball) FROM threads WHERE {_OPEN} AND "
+    "ball > held.ball) FROM held WHERE held.ball IS NOT NULL) "
+    "SELECT ball FROM held WHERE ball IS NOT NULL"
 )
-_OPEN = f"status != '{CLOSED}'"
 _NAME = "topic, since, status"
-# Every version of SQLite allows this many values in a query.
-_MOST_VALUES = 900
+# How many threads are asked for at once; often the first ones are enough.
+_AT_ONCE = 50
 
 
 class HeldBall(NamedTuple):
@@ -177,6 +177,9 @@ class Balls:
             and bool(cache.ask("SELECT 1 FROM threads WHERE planned LIMIT 1"))
         )
         if is_planned:
+            # 1 ms, for stores with a plan
+            from wc_core.ledger.planning import plans
+
             states = {one.topic: one.state for one in known}
             self._waits = plans.waiting(plans.plan_of(self.reader, states, fresh))
         self._balls_of = {}
@@ -205,15 +208,19 @@ class Balls:
         return sorted({*self._balls_of, *direct, *free})
 
     def names(
-        self, folders: Iterable[str], places: Collection[str] | None = None
+        self,
+        folders: Iterable[str],
+        places: Collection[str] | None = None,
+        latest: int = 0,
     ) -> dict[str, list[str]]:
         """Returns the names of the balls in each of these folders, longest held first;
-        with ``places``, those of the threads that are there."""
+        with ``places``, those of the threads that are there; with ``latest``, only so
+        many of each folder: those passed last."""
         wanted = dict.fromkeys(folders)
 
         def query() -> dict[str, list[str]]:
             return {
-                folder: [name for name, _ in self._held_in(folder, places)]
+                folder: [name for name, _ in self._held_in(folder, places, latest)]
                 for folder in wanted
             }
 
@@ -232,7 +239,7 @@ class Balls:
             return [
                 (HeldBall(folder, name), status)
                 for folder in wanted
-                for name, status in self._held_in(folder, None)
+                for name, status in self._held_in(folder, None, 0)
             ]
 
         return sorted(self._ask(query), key=lambda pair: pair[0].name)
@@ -346,18 +353,15 @@ class Balls:
         self, balls: Iterable[HeldBall], viewer: Viewer
     ) -> Iterator[BallStatus]:
         """Yields the balls as ``viewer`` sees them, those whose threads are open."""
-        held = [*balls]
-        fields = {
-            item.topic: item
-            for start in range(0, len(held), _MOST_VALUES)
-            for item in self._at(ball.topic for ball in held[start:][:_MOST_VALUES])
-        }
-        counts = NewCounts(self.reader, viewer)
-        for ball in held:
-            item = fields.get(ball.topic)
-            if item is not None:
-                new, wrote = counts.of(item), counts.wrote_in(item)
-                yield BallStatus(ball, item.status, new, wrote)
+        pending, counts = iter(balls), NewCounts(self.reader, viewer)
+        while held := [*islice(pending, _AT_ONCE)]:
+            found = self._at(ball.topic for ball in held)
+            fields = {item.topic: item for item in found}
+            for ball in held:
+                item = fields.get(ball.topic)
+                if item is not None:
+                    new, wrote = counts.of(item), counts.wrote_in(item)
+                    yield BallStatus(ball, item.status, new, wrote)
 
     def _at(self, topics: Iterable[str]) -> list[ThreadFields]:
         wanted = [*topics]
@@ -371,32 +375,38 @@ class Balls:
         return self.freshness.fields(f"{conditions} AND {_OPEN}", *values)
 
     def _held_in(
-        self, folder: str, places: Collection[str] | None
+        self, folder: str, places: Collection[str] | None, latest: int
     ) -> list[tuple[str, str]]:
         # Few columns: someone may have thousands of balls.
         balls: list[str | None] = [*self._balls_of.get(folder, ())]
         balls += [None] if folder == FREE_FOLDER else []
-        condition, values = f"WHERE ball IS ? AND {_OPEN}", [*(places or ())]
+        skipped = len(self.freshness.outdated) + len(self._waits)
+        limit = latest + skipped if latest else -1
+        condition = f"WHERE ball IS ? AND {_OPEN}"
         if places is not None:
-            marks = ", ".join("?" * len(values))
+            marks = ", ".join("?" * len(places))
             at_places = f"SELECT thread FROM places WHERE place IN ({marks})"
             condition = f"{condition} AND number IN ({at_places})"
+        # An index has them in this order.
+        condition = f"{condition} ORDER BY since DESC, topic DESC LIMIT ?"
+        at = tuple(places or ())
         found = [
             row
             for ball in balls
-            for row in self.freshness.rows(_NAME, condition, ball, *values)
+            for row in self.freshness.rows(_NAME, condition, ball, *at, limit)
         ]
         found += [
             (one.topic, since_of(one.state), one.state.status)
             for one in self._direct
             if folder_of(one.state.ball, self.directory) == folder
-            if places is None or not {*places}.isdisjoint(places_of(one.state))
+            if places is None or not {*at}.isdisjoint(places_of(one.state))
         ]
-        return sorted(
+        names = [
             (f"{since}.{safe_name(topic)}", status)
             for topic, since, status in found
             if topic not in self._waits
-        )
+        ]
+        return sorted(names)[-latest:]
 
     def _moving(self, found: list[ThreadFields]) -> list[ThreadFields]:
         return [item for item in found if item.topic not in self._waits]
@@ -404,21 +414,35 @@ class Balls:
     def _ends(
         self, count: int, without: Collection[str], order: str, before: str
     ) -> list[HeldBall]:
-        def query() -> list[ThreadFields]:
-            own = [b for folder in without for b in self._balls_of.get(folder, ())]
+        left_out = {FREE_FOLDER, *without}
+
+        def query() -> list[HeldBall]:
+            folder_by_ball = {
+                ball: folder
+                for folder in self._balls_of
+                for ball in self._balls_of[folder]
+            }
+            own = [
+                ball for ball, folder in folder_by_ball.items() if folder in left_out
+            ]
             skipped = len(self.freshness.outdated) + len(self._waits)
             marks = ", ".join("?" * len(own))
-            rows = self.freshness.fields(
+            rows = self.freshness.rows(
+                "topic, ball, since",
                 f"WHERE {_OPEN} AND ball IS NOT NULL AND ball NOT IN ({marks}) "
                 f"AND (? = '' OR since < ?) ORDER BY since {order}, topic {order} "
                 "LIMIT ?",
                 *(*own, before, before, count + skipped),
             )
-            direct = map(fields_of, self._direct)
-            return self._moving([*rows, *direct])
+            found = [
+                HeldBall(folder_by_ball[ball], f"{since}.{safe_name(topic)}")
+                for topic, ball, since in rows
+                if topic not in self._waits
+            ]
+            direct = self._moving([*map(fields_of, self._direct)])
+            return [*found, *map(self._ball_of, direct)]
 
-        balls = map(self._ball_of, self._ask(query))
-        left_out = {FREE_FOLDER, *without}
+        balls = self._ask(query)
         chosen = [ball for ball in balls if ball.folder not in left_out]
         if before:
             chosen = [ball for ball in chosen if ball.name < before]

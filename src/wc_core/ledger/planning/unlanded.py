@@ -12,7 +12,6 @@ from wc_core.base.errors import WcError
 from wc_core.base.files import read_plain
 from wc_core.base.lean import json
 from wc_core.ledger.planning.nextmoves import LAND, NextMove, moves_for
-from wc_core.ledger.planning.plans import waits_of
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 
 TYPE_CHECKING = False
@@ -63,6 +62,8 @@ def own_moves(
     reader: StoreReader, holds: Callable[[str], bool], state: State
 ) -> list[NextMove]:
     """The moves of a thread that wait for a participant: see `moves_for`."""
+    from wc_core.ledger.planning.plans import waits_of  # 1 ms, for few threads
+
     landing = (load(reader.layout) or {}).get(state.topic)
     return moves_for(holds, state, waits_of(reader, state), landing)
 
