@@ -126,6 +126,7 @@ class _Waiting:
         self._fetch(reader)
         self._follow_seat()
         balls = Balls(reader, self.context.viewer.directory)
+        self.context.note_unindexed(balls.freshness.unindexed)
         if self._awaiting is None:
             self._awaiting = self._start(balls)
         return arrivals.arrivals(balls, self._awaiting)

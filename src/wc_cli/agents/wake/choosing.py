@@ -82,6 +82,7 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
     """Return what has arrived and nobody knows yet."""
     layout, viewer = reader.layout, context.viewer
     balls = Balls(reader, viewer.directory)
+    context.note_unindexed(balls.freshness.unindexed)
     calling.release(balls)
     path = sessions.path_of(layout, waiter.client, waiter.session)
     session = sessions.load(layout, path) or Session()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from wc_core.attention.inbox.items import OFFERED, InboxItem, waiting_threads
 from wc_core.attention.inbox.items import read_item as item_of
 from wc_core.base.errors import WcError
+from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted, quoted, with_home
 from wc_core.base.text import one_line
@@ -239,20 +238,11 @@ def store_counts(stores: Iterable[InboxStore], owner: InboxOwner) -> list[StoreC
 def inbox_fingerprint(stores: Iterable[InboxStore]) -> tuple[object, ...]:
     """Returns a value that changes when the inbox of these stores may: each write
     renews the stamp of the prompt's lines."""
-    return tuple(
-        (
-            store.root,
-            store.problem,
-            _changed_ns(layout.line_stamp),
-            _changed_ns(layout.unlanded),
-        )
-        for store in stores
-        for layout in [Layout(store.root)]
-    )
+    return tuple((store.root, store.problem, _stamp(store.root)) for store in stores)
 
 
-def _changed_ns(path: str) -> int:
+def _stamp(root: str) -> bytes | None:
     try:
-        return os.stat(path, follow_symlinks=False).st_mtime_ns
-    except OSError:
-        return 0
+        return read_plain(Layout(root).line_stamp, root)
+    except (OSError, WcError):
+        return None
