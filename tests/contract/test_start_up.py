@@ -117,7 +117,7 @@ COMMANDS = {
     "claims": (["claims"], REFS),
     "claim": (["claim", "x.py"], REFS),
     "note": (["note", "tests"], REFS),
-    "inbox": (["inbox"], frozenset[str]()),
+    "inbox": (["inbox"], READING | INDEX),
     "statusline": (["statusline"], PATTERNS),
 }
 
