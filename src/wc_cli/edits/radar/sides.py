@@ -242,11 +242,11 @@ def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
         if note.place == here:
             return _participant(note.agent, side)
     folder = f"{layout.local}/me/{worktree}"
-    seen = {}
+    times = {}
     for name in filter(agents.get, agents):
         with contextlib.suppress(OSError):
-            seen[os.lstat(f"{folder}/{name}").st_mtime_ns] = agents[name]
-    return _participant(seen[max(seen)] if seen else "", side)
+            times[os.lstat(f"{folder}/{name}").st_mtime_ns] = agents[name]
+    return _participant(times[max(times)] if times else "", side)
 
 
 def _participant(text: str, side: Side) -> str:

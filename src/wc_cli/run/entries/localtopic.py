@@ -5,7 +5,7 @@ has. If that isn't exactly one, it's an error."""
 from __future__ import annotations
 
 from wc_core.attention.status import pins
-from wc_core.attention.status.balls import Balls, balls_here, folder_of, name_of
+from wc_core.attention.status.balls import balls_here, folder_of, name_of
 from wc_core.base.errors import InvalidInputError, NotFoundError
 from wc_core.base.layout import Layout, safe_name
 from wc_core.base.lean import contextlib
@@ -17,6 +17,7 @@ from wc_core.people.identity.viewer import Viewer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.run.context import Context
+    from wc_core.attention.status.balls import Balls
     from wc_core.attention.status.places import Surroundings
     from wc_core.ledger.threads.model import State
 
@@ -69,17 +70,13 @@ def local_states(context: Context) -> list[State]:
 def prompt_threads(context: Context) -> list[State]:
     """Return the threads that the prompt may show here: those whose ball the viewer
     has, if any, otherwise all open ones."""
-    around, balls = _surroundings(context), _balls(context)
+    around, balls = _surroundings(context), context.balls
     return shown_threads(balls, around, local_threads(balls, around))
 
 
 def open_threads(context: Context) -> list[State]:
     """Return the open threads of this worktree."""
-    return local_threads(_balls(context), _surroundings(context))
-
-
-def _balls(context: Context) -> Balls:
-    return Balls(context.reader, context.settings.directory)
+    return local_threads(context.balls, _surroundings(context))
 
 
 def _surroundings(context: Context) -> Surroundings:

@@ -120,14 +120,14 @@ class LineSource(NamedTuple):
         active = [topic for topic in others if not balls.waits(topic)]
         groups = (mine, others, active[:1], away)
         read = {topic for topics in groups for topic in topics[:count]}
-        shown = threads_of(filter(None, map(self._row, read)), around)
+        shown = threads_of(filter(None, map(self.row, read)), around)
         return shown._replace(
             mine_count=_count(shown.mine, mine, read),
             around_count=_count(shown.around, others, read),
             away_count=_count(shown.away, away, read),
         )
 
-    def _row(self, topic: str) -> StatusRow | None:
+    def row(self, topic: str) -> StatusRow | None:
         """The thread ``topic``; ``None`` if it cannot be read: errors don't belong in a
         prompt, `wc doctor` shows them."""
         reader = self.balls.reader
