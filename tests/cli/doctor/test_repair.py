@@ -36,7 +36,7 @@ def tree(repo: Repo) -> dict[str, bytes]:
     return {
         str(one.relative_to(store)): one.read_bytes()
         for one in sorted(store.rglob("*"))
-        if one.is_file() and not re.search(r"/\.local/(locks|index)/", str(one))
+        if one.is_file() and not re.search(r"/\.local/(locks/|cache\.db)", str(one))
     }
 
 
