@@ -77,7 +77,7 @@ SEARCHES = QUESTIONS[::4]
 
 
 def answers(reader: StoreReader) -> list[object]:
-    """What lists and briefs say of a store."""
+    """What lists and briefs say about a store."""
     overview = Overview(reader, viewer())
     pages: list[object] = []
     for criteria in FILTERS:

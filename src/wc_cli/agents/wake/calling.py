@@ -22,13 +22,13 @@ from wc_core.attention.wake import records
 from wc_core.attention.wake.records import WakeRecord
 from wc_core.base.errors import WcError
 from wc_core.base.programs import program_path
+from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_cli.agents.wake.choosing import Arrived
     from wc_core.attention.status.balls import Balls
     from wc_core.attention.wake.waiters import Waiter
     from wc_core.base.layout import Layout
@@ -38,6 +38,14 @@ WAKES = 2
 _SECONDS = 20.0
 _MAX_REASON = 200
 _FAILED = "codex queue failed"
+
+
+class Arrived(NamedTuple):
+    """A ball, or a question, for which an agent is woken."""
+
+    held: HeldBall
+    is_question: bool = False
+    is_stranger: bool = False
 
 
 def claim(

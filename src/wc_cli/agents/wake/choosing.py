@@ -7,6 +7,7 @@ import math
 from wc_cli.agents.briefing import sessions
 from wc_cli.agents.briefing.sessions import ASKED, Session
 from wc_cli.agents.wake import calling
+from wc_cli.agents.wake.calling import Arrived
 from wc_core.attention.status.balls import Balls, folders_of
 from wc_core.attention.wake import records, senders, waiters
 from wc_core.base import ulid
@@ -29,14 +30,6 @@ if TYPE_CHECKING:
 
 _HOUR_MS = 3600_000
 _STRANGER_MS = 60_000
-
-
-class Arrived(NamedTuple):
-    """A ball, or a question, for which an agent is woken."""
-
-    held: HeldBall
-    is_question: bool = False
-    is_stranger: bool = False
 
 
 class WakeChoice(NamedTuple):

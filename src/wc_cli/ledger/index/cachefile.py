@@ -86,7 +86,7 @@ def refresh(root: str, clock: Clock = time.time_ns) -> set[str]:
         _remove_former(reader.layout)
         try:
             with _opened(reader.layout) as database:
-                writer = _Writer(reader, database, clock)
+                writer = _CacheWriter(reader, database, clock)
                 if not writer.is_mostly_dead():
                     return writer.update()
         except (UnusableCacheError, sqlite3.Error):
@@ -163,7 +163,7 @@ def _make(reader: StoreReader, clock: Clock) -> set[str]:
                 database.execute(statement)
             inode = os.lstat(half).st_ino
             database.execute("INSERT INTO facts VALUES (?, '')", (inode,))
-            lacking = _Writer(reader, database, clock).update()
+            lacking = _CacheWriter(reader, database, clock).update()
             database.execute("INSERT INTO words(words) VALUES ('optimize')")
             # Flushes all of the file. Without a version it is not used.
             database.execute("PRAGMA synchronous = full")
@@ -216,7 +216,7 @@ class _CachedThread(NamedTuple):
     check_sum: int
 
 
-class _Writer:
+class _CacheWriter:
     """Writes into an open file. No other process may."""
 
     def __init__(

@@ -23,7 +23,7 @@ from wc_core.base.names import parse
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.index.cache import UnusableCacheError
 from wc_core.ledger.index.fields import UNKNOWN_ID, fields_of, since_of, state_of
-from wc_core.ledger.index.freshness import Freshness, freshness
+from wc_core.ledger.index.freshness import CacheState, freshness
 from wc_core.ledger.planning.nextmoves import QUESTION, next_moves
 from wc_core.ledger.threads.model import CLOSED
 
@@ -52,7 +52,7 @@ _HOLDERS = (
     "SELECT ball FROM held WHERE ball IS NOT NULL"
 )
 _NAME = "topic, since, status"
-# How many threads are asked for at once; often the first ones are enough.
+# How many threads a query reads; often the first ones are enough.
 _AT_ONCE = 50
 
 
@@ -130,7 +130,7 @@ class Balls:
     def __init__(self, reader: StoreReader, directory: Directory) -> None:
         self.reader = reader
         self.directory = directory
-        self._freshness: Freshness | None = None
+        self._freshness: CacheState | None = None
         self._late: Callable[[], bool] = _never
         self._is_whole = True
         # The open threads that are read from their files.
@@ -152,16 +152,16 @@ class Balls:
         return self._is_whole
 
     @property
-    def freshness(self) -> Freshness:
+    def freshness(self) -> CacheState:
         """What the cache can answer for, as of the first question."""
         self.look()
         return self._freshness  # type: ignore[return-value]
 
     def _look_without_cache(self) -> None:
-        self._look(Freshness(None, self.reader.topics()))
+        self._look(CacheState(None, self.reader.topics()))
 
-    def _look(self, fresh: Freshness) -> None:
-        known: list[Snapshot] = []
+    def _look(self, fresh: CacheState) -> None:
+        snapshots: list[Snapshot] = []
         direct, is_late = [*fresh.direct], self._late
         for count, topic in enumerate(direct):
             if is_late():
@@ -170,9 +170,11 @@ class Balls:
                 self._is_whole = False
                 break
             with contextlib.suppress(WcError):  # wc doctor reports why
-                known.append(self.reader.snapshot(topic))
+                snapshots.append(self.reader.snapshot(topic))
         cache = fresh.cache
-        is_planned = any(one.state.links or one.state.gates for one in known) or (
+        is_planned = any(
+            snapshot.state.links or snapshot.state.gates for snapshot in snapshots
+        ) or (
             cache is not None
             and bool(cache.ask("SELECT 1 FROM threads WHERE planned LIMIT 1"))
         )
@@ -180,12 +182,14 @@ class Balls:
             # 1 ms, for stores with a plan
             from wc_core.ledger.planning import plans
 
-            states = {one.topic: one.state for one in known}
+            states = {snapshot.topic: snapshot.state for snapshot in snapshots}
             self._waits = plans.waiting(plans.plan_of(self.reader, states, fresh))
         self._balls_of = {}
         for (ball,) in cache.ask(_HOLDERS) if cache is not None else ():
             self._balls_of.setdefault(folder_of(ball, self.directory), []).append(ball)
-        self._direct = [one for one in known if one.state.status != CLOSED]
+        self._direct = [
+            snapshot for snapshot in snapshots if snapshot.state.status != CLOSED
+        ]
         self._freshness = fresh
 
     def _ask(self, query: Callable[[], Answer]) -> Answer:
@@ -203,7 +207,9 @@ class Balls:
     def folders(self) -> list[str]:
         """Returns the folders of everyone who may have a ball, sorted."""
         fresh = self.freshness
-        direct = (folder_of(one.state.ball, self.directory) for one in self._direct)
+        direct = (
+            folder_of(snapshot.state.ball, self.directory) for snapshot in self._direct
+        )
         free = [FREE_FOLDER] if fresh.cache is not None else []
         return sorted({*self._balls_of, *direct, *free})
 
@@ -216,12 +222,12 @@ class Balls:
         """Returns the names of the balls in each of these folders, longest held first;
         with ``places``, those of the threads that are there; with ``latest``, only so
         many of each folder: those passed last."""
-        wanted = dict.fromkeys(folders)
+        chosen = dict.fromkeys(folders)
 
         def query() -> dict[str, list[str]]:
             return {
                 folder: [name for name, _ in self._held_in(folder, places, latest)]
-                for folder in wanted
+                for folder in chosen
             }
 
         return self._ask(query)
@@ -233,12 +239,12 @@ class Balls:
     def with_status(self, folders: Iterable[str]) -> list[tuple[HeldBall, str]]:
         """Returns the balls in these folders, longest held first, each with the status
         of its thread."""
-        wanted = dict.fromkeys(folders)
+        asked_for = dict.fromkeys(folders)
 
         def query() -> list[tuple[HeldBall, str]]:
             return [
                 (HeldBall(folder, name), status)
-                for folder in wanted
+                for folder in asked_for
                 for name, status in self._held_in(folder, None, 0)
             ]
 
@@ -268,9 +274,9 @@ class Balls:
             )
             return [*rows, *map(fields_of, self._direct)]
 
-        found = self._ask(query)
-        found.sort(key=lambda fields: (fields.last_id, fields.topic), reverse=True)
-        return found[:count]
+        rows = self._ask(query)
+        rows.sort(key=lambda fields: (fields.last_id, fields.topic), reverse=True)
+        return rows[:count]
 
     def changed(self, since_ns: int) -> list[HeldBall]:
         """Returns the balls of threads whose logs were written to at ``since_ns`` or
@@ -278,11 +284,13 @@ class Balls:
         names."""
 
         def query() -> list[ThreadFields]:
-            found = self._fields("WHERE changed_ns >= ?", since_ns)
+            rows = self._fields("WHERE changed_ns >= ?", since_ns)
             recent = (
-                one for one in self._direct if self._changed_ns(one.topic) >= since_ns
+                snapshot
+                for snapshot in self._direct
+                if self._changed_ns(snapshot.topic) >= since_ns
             )
-            return self._moving([*found, *map(fields_of, recent)])
+            return self._moving([*rows, *map(fields_of, recent)])
 
         balls = map(self._ball_of, self._ask(query))
         return sorted(balls, key=lambda ball: ball.name)
@@ -300,22 +308,22 @@ class Balls:
     def at(self, places: Iterable[str]) -> dict[str, HeldBall]:
         """Returns the balls of the threads at these places, by topic; those that wait
         for others, too."""
-        wanted = {*places}
+        asked_for = {*places}
 
         def query() -> list[ThreadFields]:
-            marks = ", ".join("?" * len(wanted))
+            marks = ", ".join("?" * len(asked_for))
             return self._fields(
                 f"WHERE number IN (SELECT thread FROM places WHERE place IN ({marks}))",
-                *sorted(wanted),
+                *sorted(asked_for),
             )
 
-        found = self._ask(query)
-        found += [
-            fields_of(one)
-            for one in self._direct
-            if not wanted.isdisjoint(places_of(one.state))
+        rows = self._ask(query)
+        rows += [
+            fields_of(snapshot)
+            for snapshot in self._direct
+            if not asked_for.isdisjoint(places_of(snapshot.state))
         ]
-        return {fields.topic: self._ball_of(fields) for fields in found}
+        return {fields.topic: self._ball_of(fields) for fields in rows}
 
     def of(self, topics: Iterable[str]) -> dict[str, HeldBall]:
         """Returns the balls of those of these threads that are open, by topic; those
@@ -330,19 +338,19 @@ class Balls:
     def asked(self, folders: Iterable[str]) -> list[HeldBall]:
         """Returns the open questions to those with these folders, oldest first; each
         has the question's entry in place of the ball's."""
-        wanted = {*folders}
+        asked_for = {*folders}
 
         def query() -> list[ThreadFields]:
             return self._fields("WHERE asked")
 
         states = [state_of(fields) for fields in self._ask(query)]
-        states += [one.state for one in self._direct]
+        states += [snapshot.state for snapshot in self._direct]
         questions = [
             HeldBall(folder, ball_name(state.topic, move.since))
             for state in states
             for move in next_moves(state)
             if move.kind == QUESTION
-            if (folder := folder_of(move.participant, self.directory)) in wanted
+            if (folder := folder_of(move.participant, self.directory)) in asked_for
         ]
         questions.sort(key=lambda question: question.name)
         return questions
@@ -355,8 +363,8 @@ class Balls:
         """Yields the balls as ``viewer`` sees them, those whose threads are open."""
         pending, counts = iter(balls), NewCounts(self.reader, viewer)
         while held := [*islice(pending, _AT_ONCE)]:
-            found = self._at(ball.topic for ball in held)
-            fields = {item.topic: item for item in found}
+            rows = self._at(ball.topic for ball in held)
+            fields = {item.topic: item for item in rows}
             for ball in held:
                 item = fields.get(ball.topic)
                 if item is not None:
@@ -364,10 +372,14 @@ class Balls:
                     yield BallStatus(ball, item.status, new, wrote)
 
     def _at(self, topics: Iterable[str]) -> list[ThreadFields]:
-        wanted = [*topics]
-        marks = ", ".join("?" * len(wanted))
-        found = self._ask(lambda: self._fields(f"WHERE topic IN ({marks})", *wanted))
-        return found + [fields_of(one) for one in self._direct if one.topic in wanted]
+        asked_for = [*topics]
+        marks = ", ".join("?" * len(asked_for))
+        rows = self._ask(lambda: self._fields(f"WHERE topic IN ({marks})", *asked_for))
+        return rows + [
+            fields_of(snapshot)
+            for snapshot in self._direct
+            if snapshot.topic in asked_for
+        ]
 
     # --- queries -------------------------------------------------------------
 
@@ -390,26 +402,26 @@ class Balls:
         # An index has them in this order.
         condition = f"{condition} ORDER BY since DESC, topic DESC LIMIT ?"
         at = tuple(places or ())
-        found = [
+        rows = [
             row
             for ball in balls
             for row in self.freshness.rows(_NAME, condition, ball, *at, limit)
         ]
-        found += [
-            (one.topic, since_of(one.state), one.state.status)
-            for one in self._direct
-            if folder_of(one.state.ball, self.directory) == folder
-            if places is None or not {*at}.isdisjoint(places_of(one.state))
+        rows += [
+            (snapshot.topic, since_of(snapshot.state), snapshot.state.status)
+            for snapshot in self._direct
+            if folder_of(snapshot.state.ball, self.directory) == folder
+            if places is None or not {*at}.isdisjoint(places_of(snapshot.state))
         ]
         names = [
             (f"{since}.{safe_name(topic)}", status)
-            for topic, since, status in found
+            for topic, since, status in rows
             if topic not in self._waits
         ]
         return sorted(names)[-latest:]
 
-    def _moving(self, found: list[ThreadFields]) -> list[ThreadFields]:
-        return [item for item in found if item.topic not in self._waits]
+    def _moving(self, rows: list[ThreadFields]) -> list[ThreadFields]:
+        return [item for item in rows if item.topic not in self._waits]
 
     def _ends(
         self, count: int, without: Collection[str], order: str, before: str
@@ -434,13 +446,13 @@ class Balls:
                 "LIMIT ?",
                 *(*own, before, before, count + skipped),
             )
-            found = [
+            rows = [
                 HeldBall(folder_by_ball[ball], f"{since}.{safe_name(topic)}")
                 for topic, ball, since in rows
                 if topic not in self._waits
             ]
             direct = self._moving([*map(fields_of, self._direct)])
-            return [*found, *map(self._ball_of, direct)]
+            return [*rows, *map(self._ball_of, direct)]
 
         balls = self._ask(query)
         chosen = [ball for ball in balls if ball.folder not in left_out]
@@ -469,11 +481,11 @@ def balls_here(balls: Balls, surroundings: Surroundings) -> dict[str, HeldBall]:
 
 
 def without(
-    names: dict[str, list[str]], known: Collection[str]
+    names: dict[str, list[str]], left_out: Collection[str]
 ) -> dict[str, list[str]]:
-    """Returns the same names by folder, except those that are known."""
+    """Returns the same names by folder, except those that are left out."""
     return {
-        folder: [name for name in items if name not in known]
+        folder: [name for name in items if name not in left_out]
         for folder, items in names.items()
     }
 
@@ -502,5 +514,5 @@ def latest_of(names: dict[str, list[str]], count: int) -> list[HeldBall]:
 
 
 def topics_of(balls: Sequence[HeldBall]) -> list[str]:
-    """Returns the threads of balls, each once."""
+    """Returns the threads of balls, without repetition."""
     return [*dict.fromkeys(ball.topic for ball in balls if ball.topic)]

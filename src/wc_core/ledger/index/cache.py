@@ -149,10 +149,10 @@ def file_uri(path: str, mode: str) -> str:
 
 
 def _sqlite() -> ModuleType:
-    """Returns SQLite, which is imported only where there is a cache: 4 ms. Raises
-    UnusableCacheError if this Python lacks it, as a few builds do."""
+    """Returns SQLite. Raises UnusableCacheError if this Python lacks it, as a few
+    builds do."""
     try:
-        from wc_core.base.lean import sqlite3
+        from wc_core.base.lean import sqlite3  # 4 ms, where there is a cache
     except ImportError:
         raise UnusableCacheError("this Python has no SQLite") from None
     return sqlite3

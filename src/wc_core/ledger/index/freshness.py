@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FEW = 200
 
 
-class Freshness(NamedTuple):
+class CacheState(NamedTuple):
     """The ``cache``, or ``None`` if it cannot be used; the threads that are ``direct``:
     their files must be read; and the ``gone`` ones that only the cache still has."""
 
@@ -68,7 +68,7 @@ class Freshness(NamedTuple):
         return [row for row in rows if row[0] not in outdated] if outdated else rows
 
 
-def freshness(reader: StoreReader) -> Freshness:
+def freshness(reader: StoreReader) -> CacheState:
     """Returns what the cache of a store can answer for. Raises StorageError and
     CorruptError if the threads cannot be listed."""
     layout = reader.layout
@@ -81,11 +81,11 @@ def freshness(reader: StoreReader) -> Freshness:
         is_large = _has_many(cache)
         if is_large and cache.stamp == stamp:
             rows = cache.ask("SELECT topic FROM direct")
-            return Freshness(cache, sorted(touched.union(topic for (topic,) in rows)))
+            return CacheState(cache, sorted(touched.union(topic for (topic,) in rows)))
         kept = dict(cache.ask("SELECT topic, key FROM threads"))
     except (UnusableCacheError, OSError):
         topics = reader.topics()
-        return Freshness(None, topics, unindexed=len(topics))
+        return CacheState(None, topics, unindexed=len(topics))
     topics, folders = reader.topics_and_folders()
     keys = thread_keys(layout, topics, folders)
     direct = [
@@ -99,7 +99,7 @@ def freshness(reader: StoreReader) -> Freshness:
     # Whoever settles the touched threads brings the cache up to date.
     is_behind = is_large and not touched
     missing = FEW if is_behind else sum(topic not in touched for topic in direct)
-    return Freshness(cache, direct, gone, missing)
+    return CacheState(cache, direct, gone, missing)
 
 
 def _has_many(cache: Cache) -> bool:

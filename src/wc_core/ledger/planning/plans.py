@@ -8,7 +8,7 @@ from types import MappingProxyType
 from wc_core.base.errors import WcError
 from wc_core.ledger.index.cache import UnusableCacheError
 from wc_core.ledger.index.fields import state_of
-from wc_core.ledger.index.freshness import Freshness, freshness
+from wc_core.ledger.index.freshness import CacheState, freshness
 from wc_core.ledger.planning.kinds import BLOCKED_BY
 from wc_core.ledger.planning.older import stopped_by_older
 from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
@@ -32,32 +32,34 @@ _PLANNED = (
 def plan_of(
     reader: StoreReader,
     states: Mapping[str, State] = MappingProxyType({}),
-    fresh: Freshness | None = None,
+    fresh: CacheState | None = None,
 ) -> ThreadPlan:
     """The plan of all threads that have links or gates, or are linked to. It lacks the
     ownership of balls. ``states`` are those of threads that differ from the stored
-    ones, ``fresh`` what the cache can answer for, if it is known."""
+    ones, ``fresh`` what the cache can answer for, if it is states_here."""
     fresh = freshness(reader) if fresh is None else fresh
     try:
         rows = fresh.fields(_PLANNED)
     except UnusableCacheError:
-        fresh = Freshness(None, reader.topics())
+        fresh = CacheState(None, reader.topics())
         rows = []
-    found: dict[str, State | None] = {fields.topic: state_of(fields) for fields in rows}
+    states_here: dict[str, State | None] = {
+        fields.topic: state_of(fields) for fields in rows
+    }
     unread = (topic for topic in fresh.direct if topic not in states)
-    found |= {topic: read_state(reader, topic) for topic in unread}
-    found |= states
-    planned = [state for state in found.values() if state is not None]
+    states_here |= {topic: read_state(reader, topic) for topic in unread}
+    states_here |= states
+    planned = [state for state in states_here.values() if state is not None]
     planned = [state for state in planned if state.links or state.gates]
     targets = {link.topic for state in planned for link in state.links}
-    for topic in targets - found.keys():
+    for topic in targets - states_here.keys():
         # A thread that is not in the cache either may be linked to.
-        found[topic] = read_state(reader, topic)
-    wanted = targets.union(states, (state.topic for state in planned))
+        states_here[topic] = read_state(reader, topic)
+    in_plan = targets.union(states, (state.topic for state in planned))
     return ThreadPlan(
         _planned(reader, state)
-        for topic, state in found.items()
-        if state is not None and topic in wanted
+        for topic, state in states_here.items()
+        if state is not None and topic in in_plan
     )
 
 

@@ -10,7 +10,7 @@ from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.index.cache import UnusableCacheError
 from wc_core.ledger.index.fields import state_of
-from wc_core.ledger.index.freshness import Freshness, freshness
+from wc_core.ledger.index.freshness import CacheState, freshness
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.planning.nextmoves import askers, moves_for
 from wc_core.ledger.threads import aliases
@@ -43,9 +43,9 @@ class Selection(NamedTuple):
     condition: str = "true"
     values: tuple[str, ...] = ()
 
-    def either(self, column: str, wanted: Iterable[str]) -> Selection:
+    def either(self, column: str, accepted: Iterable[str]) -> Selection:
         """Returns this condition or that a column has one of these values."""
-        values = tuple(wanted)
+        values = tuple(accepted)
         if not values:
             return self
         return Selection(
@@ -53,10 +53,10 @@ class Selection(NamedTuple):
             (*self.values, *values),
         )
 
-    def both(self, other: Selection) -> Selection:
+    def both(self, second: Selection) -> Selection:
         """Returns this condition and another."""
-        condition = f"{self.condition} AND {other.condition}"
-        return Selection(condition, (*self.values, *other.values))
+        condition = f"{self.condition} AND {second.condition}"
+        return Selection(condition, (*self.values, *second.values))
 
 
 EVERYTHING = Selection()
@@ -90,10 +90,10 @@ class Listing:
 
     def rows_at(self, topics: Iterable[str]) -> list[ThreadRow]:
         """Returns those of these threads that exist, latest move first."""
-        wanted = {*topics}
-        rows = self._answer(lambda: self._at(wanted))
+        chosen = {*topics}
+        rows = self._answer(lambda: self._at(chosen))
         cached = {row.topic for row in rows}
-        missing = (listed_row(self._reader, t, self._viewer) for t in wanted - cached)
+        missing = (listed_row(self._reader, t, self._viewer) for t in chosen - cached)
         rows += [row for row in missing if row is not None]
         rows.sort(key=recency, reverse=True)
         return rows
@@ -122,8 +122,8 @@ class Listing:
             *(row for row in self.direct_rows() if row.links or row.gates),
         ]
         own = {row.topic for row in planned}
-        others = {link.topic for row in planned for link in row.links} - own
-        return [*planned, *self.rows_at(others)] if others else planned
+        targets = {link.topic for row in planned for link in row.links} - own
+        return [*planned, *self.rows_at(targets)] if targets else planned
 
     def balls(self) -> list[str]:
         """Returns everyone who has a ball in the cache."""
@@ -145,7 +145,7 @@ class Listing:
         try:
             return query()
         except UnusableCacheError:
-            self.freshness, self._read = Freshness(None, self._reader.topics()), None
+            self.freshness, self._read = CacheState(None, self._reader.topics()), None
             return query()
 
     def _ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:

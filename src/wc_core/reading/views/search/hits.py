@@ -203,7 +203,7 @@ class CachedEntries:
             return "entries", condition.both(facets.text, *facets.values)
         matching = Condition("words MATCH ?", (words,))
         if facets.values:
-            # Without the plus, FTS5 would begin anew for each number.
+            # Without the plus, FTS5 would begin again for each number.
             numbers = f"SELECT entries.number FROM entries WHERE {facets.text}"
             matching = matching.both(f"+words.rowid IN ({numbers})", *facets.values)
         return _WITH_WORDS, matching.both(condition.text, *condition.values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.base.errors import WcError
 from wc_core.base.files import read_from
 from wc_core.ledger.index.cache import UnusableCacheError
-from wc_core.ledger.index.freshness import Freshness, freshness
+from wc_core.ledger.index.freshness import CacheState, freshness
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
 from wc_core.ledger.threads.model import Entry
@@ -57,7 +57,7 @@ class IndexedSearch:
         self.meaning = meaning
         self._reader = overview.reader
         self._scan = Scan(overview.reader)
-        self._fresh: Freshness | None = None
+        self._fresh: CacheState | None = None
         self._listed: dict[Filter, list[str]] = {}
         # The entries of the answers that are in the cache.
         self._places: dict[tuple[str, str], EntryPlace] = {}
@@ -140,7 +140,7 @@ class IndexedSearch:
                 answered = answer(cached, direct)
             except UnusableCacheError:
                 everything = self._reader.topics()
-                self._fresh = Freshness(None, everything)
+                self._fresh = CacheState(None, everything)
                 self.overview.note_unindexed(len(everything))
             else:
                 self._places |= cached.places
@@ -150,7 +150,7 @@ class IndexedSearch:
         return answer(None, direct)
 
     def _threads(
-        self, criteria: Filter, fresh: Freshness
+        self, criteria: Filter, fresh: CacheState
     ) -> tuple[CachedThreads, Collection[str]]:
         """The threads in the cache that pass a filter, and those whose logs have to be
         read."""
