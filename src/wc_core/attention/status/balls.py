@@ -446,13 +446,13 @@ class Balls:
                 "LIMIT ?",
                 *(*own, before, before, count + skipped),
             )
-            rows = [
+            held = [
                 HeldBall(folder_by_ball[ball], f"{since}.{safe_name(topic)}")
                 for topic, ball, since in rows
                 if topic not in self._waits
             ]
             direct = self._moving([*map(fields_of, self._direct)])
-            return [*rows, *map(self._ball_of, direct)]
+            return [*held, *map(self._ball_of, direct)]
 
         balls = self._ask(query)
         chosen = [ball for ball in balls if ball.folder not in left_out]
