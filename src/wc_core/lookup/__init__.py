@@ -1,4 +1,6 @@
-"""What can be searched for.
+"""What can be searched for: the words of texts and queries, what entries mention, and
+how they are ranked.
 
-May use `ledger` and `base`. Must not know who reads the results.
+May use `ledger` and `base`. Knows entries, but not which threads exist nor how they are
+read: `wc_core.reading.views.search` searches.
 """

@@ -15,7 +15,7 @@ from wc_core.ledger.remarks.references import code_words, references
 from wc_core.ledger.summaries.choosing import NO_SUMMARY, Summary, summary_of
 from wc_core.ledger.summaries.kept import NOTHING_KEPT, read_kept
 from wc_core.ledger.threads.model import holder_text, outcome_text
-from wc_core.lookup.search.mentions import is_of_kind, is_written_on
+from wc_core.lookup.mentions import is_of_kind, is_written_on
 from wc_core.reading.views import entries as entry_views
 from wc_observe.answers.quoting import (
     NOTICE,

@@ -87,7 +87,7 @@ class PlacedHit(NamedTuple):
 
 class PlacedHits(NamedTuple):
     """The hits in all repositories, best first. ``partial`` and ``near`` count those
-    with only some of the words and with none, ``more_than`` are the words before the
+    with only some of the words and with none, ``more_than`` is what precedes the
     total, see `Hits`. ``unreadable`` are
     repositories and threads that could not be searched. ``cursor`` gets the next
     page."""

@@ -11,7 +11,7 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.base.times import milliseconds, since_id
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import vocabulary
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views import updates
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search, threads_about

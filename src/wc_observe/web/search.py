@@ -11,8 +11,8 @@ from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.text import clean, one_line
 from wc_core.base.times import since_id, utc
 from wc_core.ledger.summaries.plaintext import plain_text
-from wc_core.lookup.search import excerpts
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup import excerpts
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import count_text, search
 from wc_core.reading.views.search.query import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wc_core.ledger.threads.reader import StoreReader
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.words import Term
     from wc_core.reading.views.search.answers import Hit, Hits
     from wc_core.reading.views.search.query import Matches, SearchQuery
     from wc_observe.callers.open_store import OpenStore

@@ -8,7 +8,7 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views.rows import Filter, recency
 from wc_core.reading.views.search.answers import threads_about
 from wc_core.reading.views.search.query import Matches

@@ -75,8 +75,9 @@ import os
 from wc_cli.run.context import Context
 
 context = Context(dict(os.environ), os.getcwd())
-source = context.meaning(context.overview)
-assert source.nearest("back off", context.overview.reader.topics()).scores
+overview = context.overview
+meaning = context.search_engine(overview).meaning
+assert meaning.nearest("back off", overview.reader.topics, "").scores
 print(len(os.listdir("/proc/self/task")))
 """
 

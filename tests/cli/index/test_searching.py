@@ -17,9 +17,9 @@ from tests.cli.index.histories import (
     without_cache,
 )
 from tests.core.strategies import chain, entry, entry_id, relaxed, viewer
-from wc_core.lookup.search import ranking
-from wc_core.lookup.search.mentions import Mentions
-from wc_core.lookup.search.words import Term
+from wc_core.lookup import ranking
+from wc_core.lookup.mentions import Mentions
+from wc_core.lookup.words import Term
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search import answers as search_views

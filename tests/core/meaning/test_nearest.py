@@ -26,7 +26,7 @@ from wc_core.reading.meaning.servermodel import ServerModel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.lookup.search.nearness import Nearness
+    from wc_core.lookup.nearness import Nearness
 
 pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
 assert np

@@ -14,7 +14,7 @@ from tests.core.strategies import entry, viewer, write_thread
 from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.index.keys import TICK_SECONDS
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.search.nearness import Nearness
+from wc_core.lookup.nearness import Nearness
 from wc_core.reading.meaning.asking import Meaning
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter

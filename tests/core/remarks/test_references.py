@@ -19,7 +19,7 @@ from wc_core.ledger.remarks.references import (
     references,
 )
 from wc_core.ledger.threads.model import Entry
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 
 
 def entry(body: str = "", **fields: Any) -> Entry:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 
 from tests.core.search.test_words import PIECES
-from wc_core.lookup.search import excerpts, words
+from wc_core.lookup import excerpts, words
 
 
 @given(PIECES, PIECES)

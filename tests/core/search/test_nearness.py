@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.lookup.search.nearness import mixed
+from wc_core.lookup.nearness import mixed
 
 scores = st.dictionaries(st.integers(0, 9), st.floats(0.001, 100), max_size=8)
 

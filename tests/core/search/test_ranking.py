@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.lookup.search.ranking import (
+from wc_core.lookup.ranking import (
     COMMON,
     chosen_terms,
     loose_terms,
@@ -14,7 +14,7 @@ from wc_core.lookup.search.ranking import (
     stem,
     term_weights,
 )
-from wc_core.lookup.search.words import parse_query
+from wc_core.lookup.words import parse_query
 
 
 @pytest.mark.parametrize(

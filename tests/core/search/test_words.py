@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wc_core.base.errors import InvalidInputError
-from wc_core.lookup.search import excerpts, words
-from wc_core.lookup.search.words import Term
+from wc_core.lookup import excerpts, words
+from wc_core.lookup.words import Term
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id, viewer, write_thread
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search

@@ -22,7 +22,7 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.model import Ball, Entry
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import Hits, count_text, search
@@ -328,7 +328,7 @@ COMPOSED, DECOMPOSED = "src/caf\u00e9/\u00fcber.py", "src/cafe\u0301/u\u0308ber.
 def test_a_word_that_becomes_common_during_a_walk_loses_no_hit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr("wc_core.lookup.search.ranking.COMMON", 3)
+    monkeypatch.setattr("wc_core.lookup.ranking.COMMON", 3)
     log = [entry(n, title=("retry", "cookie")[n % 2], body="x") for n in range(6)]
     write_thread(tmp_path, "t", chain(*log))
     whole = places(ask(tmp_path, "retry cookie", mode=mode))

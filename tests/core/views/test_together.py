@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.strategies import chain, entry, viewer, write_thread
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.search.nearness import Nearness
+from wc_core.lookup.nearness import Nearness
 from wc_core.reading.views.overview import Overview
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search

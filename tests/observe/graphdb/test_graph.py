@@ -18,8 +18,8 @@ from tests.observe.every_call import CALLS
 from tests.observe.stores import Session
 from wc_cli.bridges.graphdb.connection import GraphConnection
 from wc_cli.bridges.graphdb.projecting import await_indexes
-from wc_core.lookup.search.mentions import Mentions
-from wc_core.lookup.search.words import Term
+from wc_core.lookup.mentions import Mentions
+from wc_core.lookup.words import Term
 from wc_core.reading.graphdb import address, connecting, schema
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search

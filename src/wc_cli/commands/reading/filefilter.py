@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.run.entries.paths import searched_path
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views.search.answers import threads_about
 
 TYPE_CHECKING = False

@@ -20,7 +20,7 @@ from wc_cli.run.terminal.style import output_style
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.text import one_line
 from wc_core.base.times import since_id
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views.search import query as queries
 from wc_core.reading.views.search.answers import count_text
 from wc_core.reading.views.search.answers import search as find

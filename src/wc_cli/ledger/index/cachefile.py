@@ -25,9 +25,9 @@ from wc_core.ledger.index.fields import ThreadFields, can_have, fields_of
 from wc_core.ledger.index.freshness import freshness, store_stamp, topics_in
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.ledger.threads.reader import StoreReader
-from wc_core.lookup.search.mentions import recorded
-from wc_core.lookup.search.threadwords import thread_words
-from wc_core.lookup.search.words import plain_words
+from wc_core.lookup.mentions import recorded
+from wc_core.lookup.threadwords import thread_words
+from wc_core.lookup.words import plain_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.model import Entry, State
-    from wc_core.lookup.search.threadwords import ThreadWords
+    from wc_core.lookup.threadwords import ThreadWords
 
     # Returns nanoseconds since 1970.
     Clock = Callable[[], int]

@@ -14,9 +14,9 @@ from wc_core.ledger.planning.older import stopped_by_older
 from wc_core.ledger.summaries.choosing import MODEL
 from wc_core.ledger.summaries.kept import MOST, NOTHING_KEPT
 from wc_core.ledger.threads.jsontext import dumps
-from wc_core.lookup.search.mentions import recorded
-from wc_core.lookup.search.threadwords import thread_words
-from wc_core.lookup.search.words import plain_words
+from wc_core.lookup.mentions import recorded
+from wc_core.lookup.threadwords import thread_words
+from wc_core.lookup.words import plain_words
 from wc_core.reading.graphdb.schema import word_field
 from wc_core.reading.views.entries import numbered
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.summaries.kept import KeptSummaries
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import Thread
-    from wc_core.lookup.search.threadwords import ThreadWords
+    from wc_core.lookup.threadwords import ThreadWords
     from wc_core.reading.views.entries import Numbered
 
 _TITLE_WIDTH = 500

@@ -6,7 +6,7 @@ themselves. `VERSION` rises when graphs have to be created again.
 
 from __future__ import annotations
 
-from wc_core.lookup.search.words import FIELDS
+from wc_core.lookup.words import FIELDS
 
 VERSION = 2
 

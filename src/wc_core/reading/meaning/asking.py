@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from wc_core.ledger.configuration import preferences
-from wc_core.lookup.search.nearness import Nearness
+from wc_core.lookup.nearness import Nearness
 from wc_core.reading.meaning import coverage
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_core.base.errors import WcError
 from wc_core.ledger.index import keys
-from wc_core.lookup.search.nearness import Nearness
+from wc_core.lookup.nearness import Nearness
 from wc_core.reading.meaning import coverage
 from wc_core.reading.meaning.embedding import query_embedder
 from wc_core.reading.meaning.scoring import Nearest, VectorFile, opened, unit
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import StoreReader
-    from wc_core.lookup.search.nearness import EntryName
+    from wc_core.lookup.nearness import EntryName
     from wc_core.reading.meaning.embedding import QueryAnswers
     from wc_core.reading.meaning.models import Model
     from wc_core.reading.meaning.scoring import Vectors

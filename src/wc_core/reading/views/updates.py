@@ -6,7 +6,7 @@ from wc_core.base import times, ulid
 from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.excerpts.sealed import excerpt, sealed_thread
-from wc_core.lookup.search.mentions import is_written_on
+from wc_core.lookup.mentions import is_written_on
 from wc_core.reading.views.entries import Numbered, numbered
 from wc_core.reading.views.excerpts.spans import numbered_part
 from wc_core.reading.views.listing import Selection

@@ -13,15 +13,15 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.base.names import FREE_WORDS, parse
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import Entry
-from wc_core.lookup.search import words
-from wc_core.lookup.search.mentions import Mentions, at_least
-from wc_core.lookup.search.nearness import Nearness
-from wc_core.lookup.search.ranking import (
+from wc_core.lookup import words
+from wc_core.lookup.mentions import Mentions, at_least
+from wc_core.lookup.nearness import Nearness
+from wc_core.lookup.ranking import (
     COMMON,
     PROMINENT_FIELDS,
 )
-from wc_core.lookup.search.threadwords import ThreadWords
-from wc_core.lookup.search.words import FIELDS
+from wc_core.lookup.threadwords import ThreadWords
+from wc_core.lookup.words import FIELDS
 from wc_core.reading.graphdb.schema import word_field
 from wc_core.reading.views.entries import Numbered
 from wc_core.reading.views.search.query import (
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import NoReturn
 
-    from wc_core.lookup.search.nearness import EntryName
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.nearness import EntryName
+    from wc_core.lookup.words import Term
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.rows import Filter
     from wc_core.reading.views.search.query import LooseQuery, SearchQuery

@@ -8,7 +8,7 @@ from __future__ import annotations
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import revisions
 from wc_core.ledger.threads.excerpts.sealed import excerpt, sealed_thread
-from wc_core.lookup.search.mentions import is_of_kind, is_written_on
+from wc_core.lookup.mentions import is_of_kind, is_written_on
 from wc_core.reading.views.entries import (
     Numbered,
     first_index,

@@ -11,8 +11,8 @@ from __future__ import annotations
 from wc_core.base.errors import WcError
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import excerpts
-from wc_core.lookup.search.ranking import COMMON, loose_terms
+from wc_core.lookup import excerpts
+from wc_core.lookup.ranking import COMMON, loose_terms
 from wc_core.reading.views.rows import ANYTHING, Filter
 from wc_core.reading.views.search import facets as facet_views
 from wc_core.reading.views.search.query import ANY, Match, SearchQuery
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from wc_core.lookup.search.mentions import Mentions
+    from wc_core.lookup.mentions import Mentions
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.search.facets import Facet
     from wc_core.reading.views.search.query import (
@@ -102,7 +102,7 @@ class Hits(NamedTuple):
 
     @property
     def more_than(self) -> str:
-        """What is said before the total."""
+        """What precedes the total in a text."""
         return "more than " if self.is_more else ""
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search.words import plain_words
+from wc_core.lookup.words import plain_words
 from wc_core.reading.views.rows import Filter, filter_rows
 
 TYPE_CHECKING = False

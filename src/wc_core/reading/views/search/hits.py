@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import ranking
-from wc_core.lookup.search.expressions import MOST_ENDINGS, Expressions
-from wc_core.lookup.search.mentions import Mentions, at_least
+from wc_core.lookup import ranking
+from wc_core.lookup.expressions import MOST_ENDINGS, Expressions
+from wc_core.lookup.mentions import Mentions, at_least
 from wc_core.reading.views.search import query as queries
 from wc_core.reading.views.search.query import (
     ALL_IN_TITLE,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.ledger.index.cache import Cache
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.words import Term
     from wc_core.reading.views.search.query import LooseQuery, SearchQuery
 
 _PLACE = "entries.number, entries.id, threads.topic, entries.start"
@@ -203,7 +203,7 @@ class CachedEntries:
             return "entries", condition.both(facets.text, *facets.values)
         matching = Condition("words MATCH ?", (words,))
         if facets.values:
-            # Without the plus, FTS5 would begin again for each number.
+            # Without the plus, FTS5 would be asked for each number.
             numbers = f"SELECT entries.number FROM entries WHERE {facets.text}"
             matching = matching.both(f"+words.rowid IN ({numbers})", *facets.values)
         return _WITH_WORDS, matching.both(condition.text, *condition.values)

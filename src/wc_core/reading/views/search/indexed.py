@@ -10,7 +10,7 @@ from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.longlines import MAX_LINE_BYTES
 from wc_core.ledger.threads.model import Entry
 from wc_core.ledger.threads.ways import with_ways
-from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.mentions import Mentions
 from wc_core.reading.views.entries import Numbered
 from wc_core.reading.views.rows import ANYTHING, Filter
 from wc_core.reading.views.search.facets import indexed_values
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import TypeVar
 
-    from wc_core.lookup.search.threadwords import ThreadWords
+    from wc_core.lookup.threadwords import ThreadWords
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.search.query import (
         Candidates,

@@ -1,6 +1,6 @@
 """What a search asks for, and what an engine that knows the entries returns.
 
-`wc_core.lookup.search.words` defines what a term is. An *engine* knows which entries
+`wc_core.lookup.words` defines what a term is. An *engine* knows which entries
 match; the engine `scan` reads the logs.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import ranking, words
-from wc_core.lookup.search.mentions import Mentions, recorded
-from wc_core.lookup.search.ranking import loose_terms, required_terms
-from wc_core.lookup.search.threadwords import ThreadWords
+from wc_core.lookup import ranking, words
+from wc_core.lookup.mentions import Mentions, recorded
+from wc_core.lookup.ranking import loose_terms, required_terms
+from wc_core.lookup.threadwords import ThreadWords
 from wc_core.reading.views.search.facets import NO_COUNTS, added, counted
 
 TYPE_CHECKING = False
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from wc_core.ledger.threads.model import Entry
-    from wc_core.lookup.search.nearness import Nearness
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.nearness import Nearness
+    from wc_core.lookup.words import Term
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.rows import Filter, ThreadRow

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search.nearness import Nearness, mixed
-from wc_core.lookup.search.ranking import (
+from wc_core.lookup.nearness import Nearness, mixed
+from wc_core.lookup.ranking import (
     SearchedText,
     chosen_terms,
     even_weights,
@@ -34,8 +34,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from wc_core.lookup.search.nearness import EntryName
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.nearness import EntryName
+    from wc_core.lookup.words import Term
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.rows import Filter
     from wc_core.reading.views.search.facets import Counts

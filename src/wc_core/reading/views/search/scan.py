@@ -6,9 +6,9 @@ import os
 
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.values import NamedTuple
-from wc_core.lookup.search import words
-from wc_core.lookup.search.ranking import SearchedText, rough_score
-from wc_core.lookup.search.threadwords import ThreadWords, thread_words
+from wc_core.lookup import words
+from wc_core.lookup.ranking import SearchedText, rough_score
+from wc_core.lookup.threadwords import ThreadWords, thread_words
 from wc_core.reading.views.entries import numbered
 from wc_core.reading.views.search.facets import indexed_values
 from wc_core.reading.views.search.query import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from wc_core.ledger.threads.reader import StoreReader
-    from wc_core.lookup.search.mentions import Mentions
+    from wc_core.lookup.mentions import Mentions
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.search.query import LooseQuery
 

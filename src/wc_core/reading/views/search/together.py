@@ -6,7 +6,7 @@ in one store: matches, order, meaning, cursors.
 
 from __future__ import annotations
 
-from wc_core.lookup.search.nearness import Nearness
+from wc_core.lookup.nearness import Nearness
 from wc_core.reading.views.search.query import (
     Candidates,
     joined_candidates,
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from wc_core.ledger.threads.model import Entry
-    from wc_core.lookup.search.nearness import EntryName
-    from wc_core.lookup.search.threadwords import ThreadWords
+    from wc_core.lookup.nearness import EntryName
+    from wc_core.lookup.threadwords import ThreadWords
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.rows import Filter, ThreadRow

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
-from wc_core.lookup.search.words import SEPARATORS, fold_text
+from wc_core.lookup.words import SEPARATORS, fold_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.words import Term
 
 # Longer words are cut in excerpts, and marked only in part.
 _LONGEST_WORD = 40

@@ -12,16 +12,16 @@ order can be computed again.
 from __future__ import annotations
 
 from wc_core.ledger.threads.model import DECISION
-from wc_core.lookup.search import words
-from wc_core.lookup.search.mentions import recorded
+from wc_core.lookup import words
+from wc_core.lookup.mentions import recorded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wc_core.ledger.threads.model import Entry
-    from wc_core.lookup.search.threadwords import ThreadWords
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.threadwords import ThreadWords
+    from wc_core.lookup.words import Term
 
 # A term in more entries than this does not make an entry a candidate, but adds to its
 # score.

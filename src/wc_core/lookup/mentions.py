@@ -10,7 +10,7 @@ from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import DECISION, SEVERITIES
-from wc_core.lookup.search.words import Term, plain_words
+from wc_core.lookup.words import Term, plain_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ The columns of the full-text index have the output of `words.plain_words`.
 
 from __future__ import annotations
 
-from wc_core.lookup.search.ranking import PROMINENT_FIELDS
-from wc_core.lookup.search.words import FIELDS
+from wc_core.lookup.ranking import PROMINENT_FIELDS
+from wc_core.lookup.words import FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from wc_core.lookup.search.words import Term
+    from wc_core.lookup.words import Term
 
 _MENTIONING = ("title", "body", "recorded")
 # The beginning of more words than this is looked up as one.
