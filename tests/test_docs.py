@@ -299,7 +299,7 @@ def mapped(package: str) -> list[str]:
 
 # Wings that are one room: what is in them may be imported in any order.
 ONE_ROOM = {
-    "wc_cli.commands",
+    *("wc_cli.commands", "wc_core.lookup"),
     *("wc_observe.answers", "wc_observe.front", "wc_observe.http"),
     *("wc_observe.mcp", "wc_observe.web"),
 }

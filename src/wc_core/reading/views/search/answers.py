@@ -19,10 +19,10 @@ from wc_core.reading.views.search.query import ANY, Match, SearchQuery
 from wc_core.reading.views.search.ranked import (
     LISTED,
     RANKED,
-    Place,
     Position,
     Ranking,
     Result,
+    ResultPlace,
     position_of,
 )
 
@@ -188,7 +188,7 @@ def _result(
         is_ranked = query.by_title and query.terms and len(whole.best) <= RANKED
         if start.order == LISTED or not (start.order or is_ranked):
             return Result(
-                [Place(True, *match) for match in whole.best],
+                [ResultPlace(True, *match) for match in whole.best],
                 start._replace(order=LISTED),
                 whole.topics,
                 {},

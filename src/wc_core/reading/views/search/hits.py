@@ -117,7 +117,7 @@ class CachedEntries:
         beginning = Condition("word >= ? AND word < ?", (word, f"{word}{_LAST}"))
         limit = f"LIMIT {MOST_ENDINGS + 1}"
         rows = _select(self._cache, "word", "vocabulary", beginning, limit)
-        return [found for (found,) in rows]
+        return [str(ending) for (ending,) in rows]
 
     def found(self, query: SearchQuery) -> Found:
         """Returns the matches of a query."""
@@ -126,12 +126,13 @@ class CachedEntries:
             condition = condition.both("entries.id <= ?", query.newest)
         words = self._expressions.having(query.terms, self._about.terms)
         most = queries.COUNTED + 1 if limit else 0
-        every = self._newest(words, condition, most)
-        if query.limit and len(every) <= query.unranked:
-            self._keep(every)
-            return Found([Match(ELSEWHERE, e.id, e.topic) for e in every], every)
+        newest = self._newest(words, condition, most)
+        if query.limit and len(newest) <= query.unranked:
+            self._keep(newest)
+            best = [Match(ELSEWHERE, place.id, place.topic) for place in newest]
+            return Found(best, newest)
         ranks = _ranks(query, words, self._expressions)
-        return Found(self._best(ranks, condition, query.behind, limit), every)
+        return Found(self._best(ranks, condition, query.behind, limit), newest)
 
     def _best(
         self,

@@ -77,7 +77,7 @@ class IndexedSearch:
                 unindexed = (place for place in places if place.start == NOT_CACHED)
                 yield from self._scan.values(unindexed)
 
-            own_query = query._replace(unranked=query.unranked - len(read.every))
+            own_query = query._replace(unranked=query.unranked - len(read.newest))
             return matches_of([cached.found(own_query), read], query, values)
 
         return self._answer(criteria, query.about, answer)
@@ -116,8 +116,8 @@ class IndexedSearch:
             if len(places) > limit and places[-1].id == places[-2].id:
                 return EntriesAfter((), 0, topics)
             readable = cached.readable_topics()
-            others = [topic for topic in topics if topic not in readable]
-            return EntriesAfter(places[:limit], total, others)
+            unindexed = [topic for topic in topics if topic not in readable]
+            return EntriesAfter(places[:limit], total, unindexed)
 
         return self._answer(Filter(topics=frozenset(topics)), about, answer)
 

@@ -120,11 +120,11 @@ class Matches(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The matches in a part of the threads: the ``best`` as in `Matches`, and ``every``
-    match or the newest, one more than `COUNTED`; newest first."""
+    """The matches in a part of the threads: the ``best`` as in `Matches`, and the
+    ``newest``: all, or one more than `COUNTED`."""
 
     best: list[Match]
-    every: list[EntryPlace]
+    newest: list[EntryPlace]
     unreadable: tuple[str, ...] = ()
 
 
@@ -135,16 +135,16 @@ def matches_of(
 ) -> Matches:
     """Returns the matches in several parts of a store's threads. ``values`` returns the
     values of entries, each after the name of its facet."""
-    every = [place for part in parts for place in part.every]
-    is_more = bool(query.limit) and len(every) > COUNTED
+    places = [place for part in parts for place in part.newest]
+    is_more = bool(query.limit) and len(places) > COUNTED
     if is_more:
-        every.sort(key=EntryPlace.recency, reverse=True)
-        del every[COUNTED:]
-    found = (Matches(part.best, {}, unreadable=part.unreadable) for part in parts)
-    return merged(found, query.limit)._replace(
-        topics=topic_counts(place.topic for place in every),
+        places.sort(key=EntryPlace.recency, reverse=True)
+        del places[COUNTED:]
+    matches = (Matches(part.best, {}, unreadable=part.unreadable) for part in parts)
+    return merged(matches, query.limit)._replace(
+        topics=topic_counts(place.topic for place in places),
         is_more=is_more,
-        counts=counted(values(every)) if query.counted else NO_COUNTS,
+        counts=counted(values(places)) if query.counted else NO_COUNTS,
     )
 
 

@@ -68,7 +68,7 @@ _NOT_CHOSEN = "c"
 _MOST_DIGITS = 12
 
 
-class Place(NamedTuple):
+class ResultPlace(NamedTuple):
     """The place of an entry in a result; the greatest comes first. ``is_whole``: it has
     every word."""
 
@@ -85,12 +85,12 @@ class Position(NamedTuple):
     empty."""
 
     order: str = ""
-    place: Place | None = None
+    place: ResultPlace | None = None
     newest: str = ""
     weights: tuple[int, ...] = ()
     chosen: tuple[bool, ...] = ()
 
-    def cursor(self, place: Place) -> str:
+    def cursor(self, place: ResultPlace) -> str:
         """Returns the cursor of the page after ``place``."""
         numbers = str(int(place.is_whole)), str(place.score)
         weights = "-".join(
@@ -122,7 +122,7 @@ def position_of(cursor: str, terms: int) -> Position:
             f"{cursor!r} is not a cursor of a search.",
             "Use the cursor of the previous page, or none to start.",
         )
-    place = Place(is_whole == "1", int(score), entry_id, topic)
+    place = ResultPlace(is_whole == "1", int(score), entry_id, topic)
     chosen = tuple(map(str.isdecimal, listed))
     return Position(order, place, newest, tuple(map(int, numbers)), chosen)
 
@@ -137,7 +137,7 @@ class Result(NamedTuple):
     similar meaning; ``by_words`` is why there can be none.
     """
 
-    places: list[Place]
+    places: list[ResultPlace]
     position: Position
     topics: dict[str, int]
     entries: dict[EntryName, Numbered]
@@ -187,13 +187,13 @@ class Ranking:
             needed = {*terms, *required_terms(query.terms)}
             is_other_query = len(terms) > 1 or needed != {*query.terms}
             loosely = loosely and len(scored) < HANDFUL and is_other_query
-        places = [Place(True, *match) for match in scored]
+        places = [ResultPlace(True, *match) for match in scored]
         candidates = Candidates([], 0, unreadable)
         if loosely and terms:
             candidates = self._candidates(terms)
             partial = self._partial(terms, candidates, scored)
             most = None if whole is None else SUGGESTED
-            places += [Place(False, *match) for match in partial[:most]]
+            places += [ResultPlace(False, *match) for match in partial[:most]]
         self._compared += [place.id for place in places]
         newest = self._position.newest or max(self._compared)
         return Result(
@@ -235,11 +235,11 @@ class Ranking:
         without those with every word."""
         position, query = self._position, self._query
         done = {(match.topic, match.id) for match in whole}
-        others = [
+        partial = [
             match for match in candidates.best if (match.topic, match.id) not in done
         ]
         self._compared += [match.id for match in candidates.best]
-        scored = self._scored(others, terms, position.weights)
+        scored = self._scored(partial, terms, position.weights)
         if not query.by_title or len(terms) < _LEAST_TERMS:
             return scored
         # Scores of words and mixed ones cannot be compared: later pages are like the

@@ -75,16 +75,17 @@ class Scan:
             for word in term.words
             if word.isascii()
         ]
-        every = []
+        matches = []
         for topic, thread in self._threads(topics, query.about, sure):
             for entry in thread:
                 rank = query.rank(entry.entry, self._words[topic])
                 if rank is not None and query.is_old_enough(entry.entry.id):
                     self._entries[topic, entry.entry.id] = entry
-                    every.append(Match(rank, entry.entry.id, topic))
-        best = sorted(filter(query.follows, every), reverse=True)
+                    matches.append(Match(rank, entry.entry.id, topic))
+        best = sorted(filter(query.follows, matches), reverse=True)
         places = [
-            EntryPlace(NOT_CACHED, match.id, match.topic, NOT_CACHED) for match in every
+            EntryPlace(NOT_CACHED, match.id, match.topic, NOT_CACHED)
+            for match in matches
         ]
         return Found(best, places, tuple(self._unreadable))
 
@@ -145,14 +146,14 @@ class Scan:
             if (score := rough_score(query.weights, sighting.places))
             and query.is_old_enough(sighting.id)
         ]
-        found = Candidates(best, len(best), tuple(self._unreadable))
-        return joined_candidates([found], query.limit)
+        candidates = Candidates(best, len(best), tuple(self._unreadable))
+        return joined_candidates([candidates], query.limit)
 
     def _sightings(self, topics: Collection[str], query: LooseQuery) -> list[_Sighting]:
         """The entries with any of the terms and everything required."""
-        asked = [*topics], query._replace(limit=0, newest="", weights=())
-        if self._seen is None or self._seen[0] != asked:
-            self._seen = asked, [*self._look_for(topics, query)]
+        key = [*topics], query._replace(limit=0, newest="", weights=())
+        if self._seen is None or self._seen[0] != key:
+            self._seen = key, [*self._look_for(topics, query)]
         return self._seen[1]
 
     def _look_for(
