@@ -384,11 +384,11 @@ class _CacheWriter:
         second = ulid.timestamp_ms(written) // 1000 if written else 0
         while True:
             first = second << _SECOND_BITS
-            last = first + (1 << _SECOND_BITS) - 1
+            highest = first + (1 << _SECOND_BITS) - 1
             if second not in self._numbers:
-                rows = self._db.execute(_LAST_NUMBER, (first, last)).fetchall()
+                rows = self._db.execute(_LAST_NUMBER, (first, highest)).fetchall()
                 self._numbers[second] = rows[0][0] or first - 1
-            if self._numbers[second] < last:
+            if self._numbers[second] < highest:
                 self._numbers[second] += 1
                 return self._numbers[second]
             second += 1

@@ -165,8 +165,8 @@ class Balls:
         direct, is_late = [*fresh.direct], self._late
         for count, topic in enumerate(direct):
             if is_late():
-                gone = fresh.gone.union(direct[count:])
-                fresh = fresh._replace(direct=direct[:count], gone=gone)
+                unread = fresh.gone.union(direct[count:])
+                fresh = fresh._replace(direct=direct[:count], gone=unread)
                 self._is_whole = False
                 break
             with contextlib.suppress(WcError):  # wc doctor reports why
@@ -466,8 +466,8 @@ def seated_folders(balls: Balls, surroundings: Surroundings) -> list[str]:
     """Returns the folders of holders whose balls are where ``surroundings`` are because
     of the seat."""
     folders = dict.fromkeys(map(safe_name, surroundings.seat_keys()))
-    others = balls.folders() if surroundings.seats else []
-    return surroundings.seated(folders | dict.fromkeys(others))
+    holders = balls.folders() if surroundings.seats else []
+    return surroundings.seated(folders | dict.fromkeys(holders))
 
 
 def balls_here(balls: Balls, surroundings: Surroundings) -> dict[str, HeldBall]:

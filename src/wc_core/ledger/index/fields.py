@@ -64,7 +64,7 @@ def fields_of(snapshot: Snapshot) -> ThreadFields:
     new = _BETWEEN.join(
         f"{item.new}{_COUNT_END}{item.name}" for item in state.participants
     )
-    more = _more(snapshot)
+    extra = _more(snapshot)
     return ThreadFields(
         state.topic,
         state.last_id,
@@ -76,7 +76,7 @@ def fields_of(snapshot: Snapshot) -> ThreadFields:
         state.branch,
         state.entry_count,
         new,
-        dumps(more) if more else "",
+        dumps(extra) if extra else "",
         bool(state.links or state.gates),
         bool(state.questions),
         since_of(state),
@@ -91,7 +91,7 @@ def since_of(state: State) -> str:
 
 def state_of(fields: ThreadFields) -> State:
     """Returns the part of a thread's state that its fields have."""
-    more: dict[str, Any] = json.loads(fields.more) if fields.more else {}
+    extra: dict[str, Any] = json.loads(fields.more) if fields.more else {}
     return State(
         fields.topic,
         fields.title,
@@ -103,14 +103,14 @@ def state_of(fields: ThreadFields) -> State:
         updated_at=fields.updated_at,
         updated_by=fields.updated_by,
         branch=fields.branch,
-        names=tuple(more.get("names", ())),
-        tags=tuple(more.get("tags", ())),
-        links=tuple(Link(*item) for item in more.get("links", ())),
-        questions=tuple(OpenQuestion(*item) for item in more.get("questions", ())),
-        items=tuple(Item(*item) for item in more.get("items", ())),
-        gates=tuple(Gate(*item) for item in more.get("gates", ())),
-        review=Review(*more["review"]) if "review" in more else NO_REVIEW,
-        landing=Landing(*more["landing"]) if "landing" in more else NO_LANDING,
+        names=tuple(extra.get("names", ())),
+        tags=tuple(extra.get("tags", ())),
+        links=tuple(Link(*item) for item in extra.get("links", ())),
+        questions=tuple(OpenQuestion(*item) for item in extra.get("questions", ())),
+        items=tuple(Item(*item) for item in extra.get("items", ())),
+        gates=tuple(Gate(*item) for item in extra.get("gates", ())),
+        review=Review(*extra["review"]) if "review" in extra else NO_REVIEW,
+        landing=Landing(*extra["landing"]) if "landing" in extra else NO_LANDING,
     )
 
 

@@ -217,10 +217,10 @@ class RowMaker:
     def _complete(self, row: ThreadRow, fields: ThreadFields) -> ThreadRow:
         """Returns the row with the fields that only few threads have."""
         state = state_of(fields)
-        more: dict[str, Any] = json.loads(fields.more)
+        extra: dict[str, Any] = json.loads(fields.more)
         return row._replace(
-            forked="forked" in more,
-            damaged="damaged" in more,
+            forked="forked" in extra,
+            damaged="damaged" in extra,
             name=aliases.name_of(self._reader, state),
             tags=state.tags,
             links=state.links,
