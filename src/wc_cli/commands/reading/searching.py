@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.reading.views.search.answers import Hits
 
+# As many as the server's tool shows.
+_HITS = 50
 _MODES = (queries.ALL, queries.ANY, queries.PHRASE)
 
 
@@ -71,6 +73,9 @@ class SearchOptions(FilterOptions):
         "Only after a time, an age (3h), a day (monday) or an entry's id.",
     )
     until: str = text("--until", "WHEN", "Only up to this time.")
+    limit: int = number(
+        "--limit", "At most this many (0: all).", short="-n", default=_HITS
+    )
     facets: bool = flag(
         "--facets", help="Count the hits by status, ball, author and so on."
     )
