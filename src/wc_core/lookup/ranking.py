@@ -162,12 +162,25 @@ class SearchedText:
         self._recorded = words.plain_words(recorded(entry))
         self._is_decision = entry.any_kind == DECISION
 
+    def has(self, term: Term) -> bool:
+        """Returns whether the entry has a term."""
+        return words.contains_term(term, self._fields)
+
+    def has_in_title(self, term: Term) -> bool:
+        """Returns whether the entry has a term in its title."""
+        return term.needle in self._fields["title"]
+
+    def mentions(self, term: Term) -> bool:
+        """Returns whether the entry has a term where it mentions things."""
+        texts = (self._fields["title"], self._fields["body"], self._recorded)
+        return any(term.needle in text for text in texts)
+
     def places(self, terms: Iterable[Term]) -> tuple[int, ...]:
         """Returns the place of each term, see `rough_score`."""
         return tuple(map(self._place, terms))
 
     def _place(self, term: Term) -> int:
-        if not words.contains_term(term, self._fields):
+        if not self.has(term):
             return 0
         if term.field not in {"", *PROMINENT_FIELDS}:
             return 1

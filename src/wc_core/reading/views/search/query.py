@@ -9,8 +9,8 @@ from __future__ import annotations
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.values import NamedTuple
 from wc_core.lookup import ranking, words
-from wc_core.lookup.mentions import Mentions, recorded
-from wc_core.lookup.ranking import loose_terms, required_terms
+from wc_core.lookup.mentions import Mentions
+from wc_core.lookup.ranking import SearchedText, loose_terms, required_terms
 from wc_core.lookup.threadwords import ThreadWords
 from wc_core.reading.views.search.facets import NO_COUNTS, added, counted
 
@@ -292,30 +292,14 @@ class SearchQuery(NamedTuple):
     def rank(self, entry: Entry, thread: ThreadWords | None = None) -> int | None:
         """Returns how well an entry matches; ``None`` if it does not. Without
         ``thread``, only the thread's topic is considered."""
-        thread = thread or ThreadWords(entry.topic)
-        title, body = words.plain_words(entry.title), words.plain_words(entry.body)
-        if self.about != Mentions():
-            mentioned = {"title": title, "body": body}
-            mentioned["recorded"] = words.plain_words(recorded(entry))
-            if not self.about.fit(entry) or not all(
-                words.contains_term(term, mentioned)
-                for term in self.about.terms
-                if not term.field
-            ):
-                return None
-        fields = {
-            "title": title,
-            "body": body,
-            "topic": words.plain_words(thread.names),
-            "author": words.plain_words(entry.agent),
-            "tag": words.plain_words(thread.tags),
-        }
-        if not all(words.contains_term(term, fields) for term in self.terms):
+        text = SearchedText(entry, thread or ThreadWords(entry.topic))
+        if not self.about.fit(entry) or not all(
+            text.mentions(term) for term in self.about.terms if not term.field
+        ):
             return None
-        return self.rank_of([term.needle in title for term in self.terms])
-
-    def rank_of(self, in_title: list[bool]) -> int:
-        """Returns the rank of a match, given which of its terms are in the title."""
+        if not all(map(text.has, self.terms)):
+            return None
+        in_title = [text.has_in_title(term) for term in self.terms]
         if not self.by_title or not any(in_title):
             return ELSEWHERE
         return ALL_IN_TITLE if all(in_title) else SOME_IN_TITLE
