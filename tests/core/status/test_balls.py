@@ -39,6 +39,8 @@ def answers(reader: StoreReader) -> list[object]:
         balls.with_status(own),
         balls.changed_last(2),
         balls.names(folders, latest=1),
+        balls.names(folders, earliest=1),
+        balls.count(folders),
         balls.latest(2, own),
         balls.earliest(2, entry_id(3), own),
         balls.changed(0),

@@ -12,7 +12,6 @@ from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.attention.status.balls import (
     folders_of,
     in_order,
-    latest_of,
     own_folders_of,
     without,
 )
@@ -233,8 +232,8 @@ def stop_reminder(context: Context, path: str, unsaved: Mapping[str, str]) -> st
     session = view.load_session() or Session(time.time_ns())
     balls = chain.from_iterable(view.names.values())
     fresh = without(view.names, session.reminded_of(balls))
-    latest = reversed(latest_of(fresh, _MOST))
-    statuses = view.balls.statuses(latest, view.viewer)
+    latest = in_order({folder: names[-_MOST:] for folder, names in fresh.items()})
+    statuses = view.balls.statuses([*latest][-_MOST:], view.viewer)
     held = [status.held for status in statuses if _is_held(view, status)]
     open_questions = {k: v for k, v in questions.items() if k not in session.reminded}
     claimed = {k: v for k, v in claims.items() if k not in session.reminded}

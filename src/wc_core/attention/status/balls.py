@@ -29,7 +29,7 @@ from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Any, TypeVar
 
     from wc_core.attention.status.places import Surroundings
@@ -51,8 +51,10 @@ _HOLDERS = (
     "ball > held.ball) FROM held WHERE held.ball IS NOT NULL) "
     "SELECT ball FROM held WHERE ball IS NOT NULL"
 )
+_HELD = f"WHERE ball IS ? AND {_OPEN}"
+# Few columns, which an index has: someone may have thousands of balls.
 _NAME = "topic, since, status"
-# How many threads a query reads; often the first ones are enough.
+# How many threads are looked up together; often the first ones are enough.
 _AT_ONCE = 50
 
 
@@ -161,19 +163,19 @@ class Balls:
         self._look(CacheState(None, self.reader.topics()))
 
     def _look(self, fresh: CacheState) -> None:
-        snapshots: list[Snapshot] = []
+        known: list[Snapshot] = []
         direct, is_late = [*fresh.direct], self._late
         for count, topic in enumerate(direct):
             if is_late():
-                unread = fresh.gone.union(direct[count:])
-                fresh = fresh._replace(direct=direct[:count], gone=unread)
+                gone = fresh.gone.union(direct[count:])
+                fresh = fresh._replace(direct=direct[:count], gone=gone)
                 self._is_whole = False
                 break
             with contextlib.suppress(WcError):  # wc doctor reports why
-                snapshots.append(self.reader.snapshot(topic))
+                known.append(self.reader.snapshot(topic))
         cache = fresh.cache
         is_planned = any(
-            snapshot.state.links or snapshot.state.gates for snapshot in snapshots
+            snapshot.state.links or snapshot.state.gates for snapshot in known
         ) or (
             cache is not None
             and bool(cache.ask("SELECT 1 FROM threads WHERE planned LIMIT 1"))
@@ -182,13 +184,13 @@ class Balls:
             # 1 ms, for stores with a plan
             from wc_core.ledger.planning import plans
 
-            states = {snapshot.topic: snapshot.state for snapshot in snapshots}
+            states = {snapshot.topic: snapshot.state for snapshot in known}
             self._waits = plans.waiting(plans.plan_of(self.reader, states, fresh))
         self._balls_of = {}
         for (ball,) in cache.ask(_HOLDERS) if cache is not None else ():
             self._balls_of.setdefault(folder_of(ball, self.directory), []).append(ball)
         self._direct = [
-            snapshot for snapshot in snapshots if snapshot.state.status != CLOSED
+            snapshot for snapshot in known if snapshot.state.status != CLOSED
         ]
         self._freshness = fresh
 
@@ -207,9 +209,7 @@ class Balls:
     def folders(self) -> list[str]:
         """Returns the folders of everyone who may have a ball, sorted."""
         fresh = self.freshness
-        direct = (
-            folder_of(snapshot.state.ball, self.directory) for snapshot in self._direct
-        )
+        direct = map(self._folder, self._direct)
         free = [FREE_FOLDER] if fresh.cache is not None else []
         return sorted({*self._balls_of, *direct, *free})
 
@@ -218,17 +218,39 @@ class Balls:
         folders: Iterable[str],
         places: Collection[str] | None = None,
         latest: int = 0,
+        earliest: int = 0,
     ) -> dict[str, list[str]]:
         """Returns the names of the balls in each of these folders, longest held first;
         with ``places``, those of the threads that are there; with ``latest``, only so
-        many of each folder: those passed last."""
-        chosen = dict.fromkeys(folders)
+        many of each folder: those passed last; with ``earliest``, those held
+        longest."""
+        chosen, count = dict.fromkeys(folders), earliest or -latest
 
         def query() -> dict[str, list[str]]:
             return {
-                folder: [name for name, _ in self._held_in(folder, places, latest)]
+                folder: [name for name, _ in self._held_in(folder, places, count)]
                 for folder in chosen
             }
+
+        return self._ask(query)
+
+    def count(self, folders: Iterable[str]) -> int:
+        """Returns the number of balls in these folders."""
+        chosen = {*folders}
+
+        def query() -> int:
+            topics = [
+                topic
+                for folder in chosen
+                for ball in self._spellings(folder)
+                for (topic,) in self.freshness.rows("topic", _HELD, ball)
+            ]
+            topics += [
+                snapshot.topic
+                for snapshot in self._direct
+                if self._folder(snapshot) in chosen
+            ]
+            return sum(topic not in self._waits for topic in topics)
 
         return self._ask(query)
 
@@ -239,12 +261,12 @@ class Balls:
     def with_status(self, folders: Iterable[str]) -> list[tuple[HeldBall, str]]:
         """Returns the balls in these folders, longest held first, each with the status
         of its thread."""
-        asked_for = dict.fromkeys(folders)
+        chosen = dict.fromkeys(folders)
 
         def query() -> list[tuple[HeldBall, str]]:
             return [
                 (HeldBall(folder, name), status)
-                for folder in asked_for
+                for folder in chosen
                 for name, status in self._held_in(folder, None, 0)
             ]
 
@@ -308,20 +330,20 @@ class Balls:
     def at(self, places: Iterable[str]) -> dict[str, HeldBall]:
         """Returns the balls of the threads at these places, by topic; those that wait
         for others, too."""
-        asked_for = {*places}
+        chosen = {*places}
 
         def query() -> list[ThreadFields]:
-            marks = ", ".join("?" * len(asked_for))
+            marks = ", ".join("?" * len(chosen))
             return self._fields(
                 f"WHERE number IN (SELECT thread FROM places WHERE place IN ({marks}))",
-                *sorted(asked_for),
+                *sorted(chosen),
             )
 
         rows = self._ask(query)
         rows += [
             fields_of(snapshot)
             for snapshot in self._direct
-            if not asked_for.isdisjoint(places_of(snapshot.state))
+            if not chosen.isdisjoint(places_of(snapshot.state))
         ]
         return {fields.topic: self._ball_of(fields) for fields in rows}
 
@@ -338,7 +360,7 @@ class Balls:
     def asked(self, folders: Iterable[str]) -> list[HeldBall]:
         """Returns the open questions to those with these folders, oldest first; each
         has the question's entry in place of the ball's."""
-        asked_for = {*folders}
+        chosen = {*folders}
 
         def query() -> list[ThreadFields]:
             return self._fields("WHERE asked")
@@ -350,7 +372,7 @@ class Balls:
             for state in states
             for move in next_moves(state)
             if move.kind == QUESTION
-            if (folder := folder_of(move.participant, self.directory)) in asked_for
+            if (folder := folder_of(move.participant, self.directory)) in chosen
         ]
         questions.sort(key=lambda question: question.name)
         return questions
@@ -372,13 +394,11 @@ class Balls:
                     yield BallStatus(ball, item.status, new, wrote)
 
     def _at(self, topics: Iterable[str]) -> list[ThreadFields]:
-        asked_for = [*topics]
-        marks = ", ".join("?" * len(asked_for))
-        rows = self._ask(lambda: self._fields(f"WHERE topic IN ({marks})", *asked_for))
+        chosen = [*topics]
+        marks = ", ".join("?" * len(chosen))
+        rows = self._ask(lambda: self._fields(f"WHERE topic IN ({marks})", *chosen))
         return rows + [
-            fields_of(snapshot)
-            for snapshot in self._direct
-            if snapshot.topic in asked_for
+            fields_of(snapshot) for snapshot in self._direct if snapshot.topic in chosen
         ]
 
     # --- queries -------------------------------------------------------------
@@ -386,31 +406,39 @@ class Balls:
     def _fields(self, conditions: str, *values: Any) -> list[ThreadFields]:
         return self.freshness.fields(f"{conditions} AND {_OPEN}", *values)
 
+    def _folder(self, snapshot: Snapshot) -> str:
+        return folder_of(snapshot.state.ball, self.directory)
+
+    def _spellings(self, folder: str) -> list[str | None]:
+        """The balls in the cache that are in a folder."""
+        free = [None] if folder == FREE_FOLDER else []
+        return [*self._balls_of.get(folder, ()), *free]
+
     def _held_in(
-        self, folder: str, places: Collection[str] | None, latest: int
+        self, folder: str, places: Collection[str] | None, count: int
     ) -> list[tuple[str, str]]:
-        # Few columns: someone may have thousands of balls.
-        balls: list[str | None] = [*self._balls_of.get(folder, ())]
-        balls += [None] if folder == FREE_FOLDER else []
+        """The names of the balls in a folder, each with the status of its thread: the
+        first ``count``, or the last if that is below 0, or all if it is 0."""
         skipped = len(self.freshness.outdated) + len(self._waits)
-        limit = latest + skipped if latest else -1
-        condition = f"WHERE ball IS ? AND {_OPEN}"
+        limit = abs(count) + skipped if count else -1
+        order = "ASC" if count > 0 else "DESC"
+        condition = _HELD
         if places is not None:
             marks = ", ".join("?" * len(places))
             at_places = f"SELECT thread FROM places WHERE place IN ({marks})"
             condition = f"{condition} AND number IN ({at_places})"
         # An index has them in this order.
-        condition = f"{condition} ORDER BY since DESC, topic DESC LIMIT ?"
+        condition += f" ORDER BY since {order}, topic {order} LIMIT ?"
         at = tuple(places or ())
         rows = [
             row
-            for ball in balls
+            for ball in self._spellings(folder)
             for row in self.freshness.rows(_NAME, condition, ball, *at, limit)
         ]
         rows += [
             (snapshot.topic, since_of(snapshot.state), snapshot.state.status)
             for snapshot in self._direct
-            if folder_of(snapshot.state.ball, self.directory) == folder
+            if self._folder(snapshot) == folder
             if places is None or not {*at}.isdisjoint(places_of(snapshot.state))
         ]
         names = [
@@ -418,7 +446,8 @@ class Balls:
             for topic, since, status in rows
             if topic not in self._waits
         ]
-        return sorted(names)[-latest:]
+        names.sort()
+        return names[:count] if count > 0 else names[count:]
 
     def _moving(self, rows: list[ThreadFields]) -> list[ThreadFields]:
         return [item for item in rows if item.topic not in self._waits]
@@ -490,29 +519,9 @@ def without(
     }
 
 
-def in_order(
-    names: dict[str, list[str]], first: Collection[str] = ()
-) -> Iterator[HeldBall]:
-    """Yields the balls with these names by folder: those with a name in ``first``, then
-    all others, each longest held first. Of thousands, only those that are needed are
-    made."""
+def in_order(names: dict[str, list[str]]) -> Iterator[HeldBall]:
+    """Yields the balls with these names by folder, longest held first. Of thousands,
+    only those that are needed are made."""
     pairs = sorted((name, folder) for folder in names for name in names[folder])
-    preferred = [pair for pair in pairs if pair[0] in first] if first else []
-    for name, folder in preferred:
-        yield HeldBall(folder, name)
     for name, folder in pairs:
-        if name not in first:
-            yield HeldBall(folder, name)
-
-
-def latest_of(names: dict[str, list[str]], count: int) -> list[HeldBall]:
-    """Returns at most ``count`` of the balls with these sorted names by folder: those
-    passed last, latest first."""
-    ends = [(name, folder) for folder in names for name in names[folder][-count:]]
-    ends.sort(reverse=True)
-    return [HeldBall(folder, name) for name, folder in islice(ends, count)]
-
-
-def topics_of(balls: Sequence[HeldBall]) -> list[str]:
-    """Returns the threads of balls, without repetition."""
-    return [*dict.fromkeys(ball.topic for ball in balls if ball.topic)]
+        yield HeldBall(folder, name)

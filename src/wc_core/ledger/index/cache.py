@@ -49,7 +49,7 @@ CREATE INDEX statuses ON threads(status, last_id, topic);
 CREATE INDEX balls ON threads(ball);
 CREATE INDEX changed ON threads(changed_ns) WHERE status != 'CLOSED';
 CREATE INDEX held ON threads(since, topic) WHERE status != 'CLOSED';
-CREATE INDEX open_balls ON threads(ball, since, topic) WHERE status != 'CLOSED';
+CREATE INDEX open_balls ON threads(ball, since, topic, status) WHERE status != 'CLOSED';
 CREATE INDEX plans ON threads(number) WHERE planned;
 CREATE INDEX questions ON threads(number) WHERE asked;
 CREATE TABLE entries(

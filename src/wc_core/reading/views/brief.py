@@ -7,7 +7,7 @@ deadline: the caller says when it is `late`, and gets what is ready by then, mar
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 
 from wc_core.attention.status.balls import (
@@ -16,6 +16,7 @@ from wc_core.attention.status.balls import (
     folders_of,
     in_order,
     own_folders_of,
+    without,
 )
 from wc_core.attention.status.lastvisits import last_visit_ms
 from wc_core.attention.wake.passes import pass_state
@@ -46,7 +47,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import (
         Callable,
-        Collection,
         Iterable,
         Iterator,
         Mapping,
@@ -88,7 +88,8 @@ SHOWN_BY = {
     "overlaps": "wc worktrees",
     "guidance": "wc guidance",
 }
-# The most threads of others that are searched for news and for balls that come back.
+# The most balls of a section that are looked at: of others, for news and for those that
+# come back; of the viewer, for those that are not blocked.
 RECENT = 300
 # The threads of others are counted until there are more than this many times those
 # shown: a file is read for each.
@@ -307,14 +308,13 @@ def brief(query: BriefQuery, balls: Balls, notes: Iterable[str] = ()) -> Brief:
     own = own_folders_of(query.viewer)
     known = folders_of(query.viewer)
     offered = [folder for folder in known if folder not in own]
-    own_names = balls.names(own)
-    mine = _section(query, own_names, "mine", _names_here(query, balls, own_names))
+    mine = _section(query, "mine", _own_balls(query, balls, own), balls.count(own))
     since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
     result = Brief(
         me=query.viewer.identity.author,
         mine=_with_landings(query, mine),
-        offered=_section(query, balls.names(offered), "offered"),
-        free=_section(query, balls.names([FREE_FOLDER]), "free"),
+        offered=_unclaimed(query, "offered", balls, offered),
+        free=_unclaimed(query, "free", balls, [FREE_FOLDER]),
         questions=questions_to(balls, query.viewer, MAX_QUESTIONS),
         notes=tuple(notes),
         guidance=for_brief(query.reader.layout),
@@ -325,27 +325,34 @@ def brief(query: BriefQuery, balls: Balls, notes: Iterable[str] = ()) -> Brief:
     return result._replace(partial=query.late())
 
 
-def _names_here(
-    query: BriefQuery, balls: Balls, names: dict[str, list[str]]
-) -> set[str]:
-    """Returns which of these names by folder are those of threads that are here."""
-    around = query.surroundings
-    here = balls.names(names, around.places)
+def _own_balls(
+    query: BriefQuery, balls: Balls, own: Sequence[str]
+) -> Iterator[HeldBall]:
+    """Yields the balls in the viewer's ``own`` folders that may be shown: first those
+    of threads that are here."""
+    names, around = balls.names(own, earliest=RECENT), query.surroundings
+    here = balls.names(own, around.places, earliest=RECENT)
     here |= {folder: names[folder] for folder in around.seated(names)}
-    return {name for items in here.values() for name in items}
+    yield from in_order(here)
+    yield from in_order(without(names, {*chain.from_iterable(here.values())}))
+
+
+def _unclaimed(
+    query: BriefQuery, section: str, balls: Balls, folders: Sequence[str]
+) -> BriefSection:
+    """Returns the section of balls that the viewer may take."""
+    names = balls.names(folders, earliest=RECENT)
+    return _section(query, section, in_order(names), balls.count(folders))
 
 
 def _section(
-    query: BriefQuery,
-    names: dict[str, list[str]],
-    section: str,
-    first: Collection[str] = (),
+    query: BriefQuery, section: str, balls: Iterable[HeldBall], total: int
 ) -> BriefSection:
-    """Returns as many threads as are shown of those with these names by folder, with
-    the ``first`` ones at the top, and the total."""
+    """Returns as many threads as are shown of those with these balls, of which there
+    are ``total``."""
     items: list[BriefItem] = []
     moved = blocked = 0
-    for held in in_order(names, first):
+    for held in balls:
         if len(items) == LIMITS[section] or query.late():
             break
         item = item_of(query, held)
@@ -355,7 +362,6 @@ def _section(
             blocked += 1
         else:
             items.append(item)
-    total = sum(map(len, names.values()))
     return BriefSection(tuple(items), total - moved - blocked, blocked)
 
 
@@ -510,13 +516,11 @@ def _stale(query: BriefQuery, balls: Balls, own: Sequence[str]) -> BriefSection:
     limit = encode(max(0, query.now_ms - STALE_MS) << RANDOM_BITS)
     old = balls.earliest(RECENT, limit, own)
     most = LIMITS["stale"] * _COUNTED + 1
-    taken_part: dict[str, list[str]] = {}
-    for held in islice(_taken_part_in(query, balls, old), most):
-        taken_part.setdefault(held.folder, []).append(held.name)
-    part = _section(query, taken_part, "stale")
+    taken_part = [*islice(_taken_part_in(query, balls, old), most)]
+    part = _section(query, "stale", taken_part, len(taken_part))
     return part._replace(
         items=tuple(ball for ball in part.items if ball.stale),
-        at_least=len(old) == RECENT or sum(map(len, taken_part.values())) == most,
+        at_least=len(old) == RECENT or len(taken_part) == most,
     )
 
 
