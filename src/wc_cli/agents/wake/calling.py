@@ -12,24 +12,21 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from contextlib import suppress
 
 from wc_cli.agents.briefing import turns
 from wc_cli.ledger.store import durable
-from wc_core.attention.status.balls import HeldBall, name_of
 from wc_core.attention.wake import records
 from wc_core.attention.wake.records import WakeRecord
 from wc_core.base.errors import WcError
 from wc_core.base.programs import program_path
-from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_core.attention.status.balls import Balls
+    from wc_cli.agents.wake.choosing import Arrived
     from wc_core.attention.wake.waiters import Waiter
     from wc_core.base.layout import Layout
 
@@ -38,14 +35,6 @@ WAKES = 2
 _SECONDS = 20.0
 _MAX_REASON = 200
 _FAILED = "codex queue failed"
-
-
-class Arrived(NamedTuple):
-    """A ball, or a question, for which an agent is woken."""
-
-    held: HeldBall
-    is_question: bool = False
-    is_stranger: bool = False
 
 
 def claim(
@@ -139,17 +128,3 @@ def undo_claims(layout: Layout, called: Sequence[Arrived]) -> None:
     for arrival in called:
         with suppress(WcError):
             durable.remove(records.path_of(layout, arrival.held.name), root)
-
-
-def release(balls: Balls) -> None:
-    """Let a ball whose thread waits for others call someone again when it comes back.
-    The record of the call gets another name: it still counts as one."""
-    reader = balls.reader
-    root = private_layout(reader.layout).root
-    for name in records.names(reader.layout):
-        topic = HeldBall("", name).topic
-        if balls.waits(topic):
-            with suppress(WcError):
-                if name_of(reader.snapshot(topic).state) == name:
-                    path = records.path_of(reader.layout, name)
-                    durable.move(path, f"{path}.{time.time_ns()}", root)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import time
+from contextlib import suppress
 
 from wc_cli.agents.briefing import sessions
 from wc_cli.agents.briefing.sessions import ASKED, Session
-from wc_cli.agents.wake import calling
-from wc_cli.agents.wake.calling import Arrived
-from wc_core.attention.status.balls import Balls, folders_of
+from wc_cli.ledger.store import durable
+from wc_core.attention.status.balls import Balls, HeldBall, folders_of, name_of
 from wc_core.attention.wake import records, senders, waiters
 from wc_core.base import ulid
 from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.reading.views import arrivals
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.run.context import Context
-    from wc_core.attention.status.balls import HeldBall
     from wc_core.attention.wake.waiters import Waiter
     from wc_core.ledger.configuration.preferences import Preferences
     from wc_core.ledger.threads.model import State
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 
 _HOUR_MS = 3600_000
 _STRANGER_MS = 60_000
+
+
+class Arrived(NamedTuple):
+    """A ball, or a question, for which an agent is woken."""
+
+    held: HeldBall
+    is_question: bool = False
+    is_stranger: bool = False
 
 
 class WakeChoice(NamedTuple):
@@ -76,7 +85,7 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
     layout, viewer = reader.layout, context.viewer
     balls = Balls(reader, viewer.directory)
     context.note_unindexed(balls.freshness.unindexed)
-    calling.release(balls)
+    _release(balls)
     path = sessions.path_of(layout, waiter.client, waiter.session)
     session = sessions.load(layout, path) or Session()
     held_names = {held.name for held in balls.held(waiter.keys)}
@@ -97,12 +106,27 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
     arrived = [
         held
         for held in arrivals.arrived_balls(balls, awaited)
-        if held.name not in names and not _bounces(context, reader, held)
+        if held.name not in names
     ]
     return [
         *(Arrived(held, is_question=True) for held in questions),
         *(Arrived(held) for held in arrived),
     ]
+
+
+def _release(balls: Balls) -> None:
+    """Let a ball whose thread waits for others wake someone again when it comes back.
+    The record of the call gets another name: it still counts as one."""
+    reader = balls.reader
+    for name in records.names(reader.layout):
+        topic = HeldBall("", name).topic
+        if not balls.waits(topic):
+            continue
+        with suppress(WcError):
+            if name_of(reader.snapshot(topic).state) == name:
+                path = records.path_of(reader.layout, name)
+                root = private_layout(reader.layout).root
+                durable.move(path, f"{path}.{time.time_ns()}", root)
 
 
 def _came_since(waiter: Waiter, names: set[str]) -> set[str]:
@@ -118,13 +142,6 @@ def _came_since(waiter: Waiter, names: set[str]) -> set[str]:
     }
 
 
-def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
-    """Return whether a ball goes back and forth without progress: that needs a
-    person."""
-    state = _state(reader, held)
-    return state is not None and state.bounces >= context.settings.bounces
-
-
 def _allowed(
     context: Context, reader: StoreReader, person: Preferences, arrived: list[Arrived]
 ) -> Iterator[Arrived]:
@@ -138,7 +155,9 @@ def _allowed(
         except WcError:
             continue
         question = _question(thread.state, viewer, arrival)
-        if question is None:
+        # A ball that goes back and forth without progress needs a person.
+        bounces = thread.state.bounces >= context.settings.bounces
+        if question is None or (bounces and not arrival.is_question):
             continue
         verdict = waking.verdict(thread, question)
         if verdict:
@@ -159,11 +178,3 @@ def _question(state: State, viewer: Viewer, arrival: Arrived) -> str | None:
         if viewer.holds(question.asked)
     )
     return next(questioned, None)
-
-
-def _state(reader: StoreReader, held: HeldBall) -> State | None:
-    try:
-        state = reader.snapshot(held.topic).state
-    except WcError:
-        return None
-    return None if state.status == CLOSED else state

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wc_cli.agents.wake.calling import Arrived
+    from wc_cli.agents.wake.choosing import Arrived
     from wc_cli.run.context import Context
     from wc_core.attention.status.balls import HeldBall
     from wc_core.ledger.threads.reader import StoreReader

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from wc_cli.agents.briefing.hook import SpeakerOfHook
-    from wc_cli.agents.wake.calling import Arrived
+    from wc_cli.agents.wake.choosing import Arrived
 
 # The clients that can be woken, and where `wc wait --hook wake` keeps running: as the
 # process that the client started, or beside it.

@@ -5,8 +5,8 @@ The name is that of the ball (`wc_core.attention.status.balls`): the entry that 
 it and the topic. The file is created before a client is called, and only once, so that
 two sessions are never woken for the same ball. Until the call it contains
 ``is_called: false``, so that a process killed in between does not count as a call. If
-the ball may call someone again, because its thread waited for another, the name
-gets an end that no ball has: the call still counts for ``[wake] per_hour``.
+the ball may call someone again, because its thread waited for another, the name gets an
+end that no ball has: the call still counts for ``[wake] per_hour``.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def _ready(balls: Balls, awaited: Awaiting) -> list[Arrival]:
         for held, status in balls.with_status(group)
         if status != BLOCKED
     ]
-    found = filter(awaited.has, (*balls.asked(folders), *startable))
-    return [*map(Arrival, dict.fromkeys(held.topic for held in found))]
+    arrived = filter(awaited.has, (*balls.asked(folders), *startable))
+    return [*map(Arrival, dict.fromkeys(held.topic for held in arrived))]
 
 
 def are_closed(reader: StoreReader, awaited: Awaiting) -> bool:
@@ -157,8 +157,11 @@ def _counts(balls: Balls, viewer: Viewer, topics: frozenset[str]) -> dict[str, i
     """Returns the number of NEW entries in the named threads, otherwise in those that
     the viewer takes part in or has the ball of."""
     own = folders_of(viewer)
-    every = balls.held(balls.folders())
-    meant = (held for held in every if not topics or held.topic in topics)
+    meant = (
+        held
+        for held in balls.held(balls.folders())
+        if not topics or held.topic in topics
+    )
     return {
         status.held.topic: status.new
         for status in balls.statuses(meant, viewer)
