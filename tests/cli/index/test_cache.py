@@ -371,6 +371,9 @@ def test_half_of_a_change_is_neither_read_nor_kept(store: Store) -> None:
     assert os.path.getsize(f"{path}-journal")
     with pytest.raises(UnusableCacheError):
         Cache(store.reader.layout)
+    for number in range(101):
+        write_thread(store.root, f"t{number}", [entry(number)])
+    assert "the next write repairs" in cachefile.problem(str(store.root))
     assert_the_same(store.reader)
     store.refresh()
     Cache(store.reader.layout).check()

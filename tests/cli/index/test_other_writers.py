@@ -67,6 +67,26 @@ def test_git_commands_in_the_folder_of_the_store_show_at_once(repo: Repo) -> Non
     assert rows(store) == by_files(StoreReader(str(store)))
 
 
+def test_a_comparison_is_due_ten_minutes_after_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = made(tmp_path / "store")
+    monkeypatch.setattr(freshness, "FEW", 1)
+    log = store.log("t")
+    before = os.stat(log.parent)
+    log.write_bytes(log.read_bytes() + b"\n")
+    os.utime(log.parent, ns=(before.st_atime_ns, before.st_mtime_ns))
+    fresh = freshness.freshness(store.reader)
+    assert (fresh.direct, fresh.unindexed) == ([], 0)
+    os.utime(store.reader.layout.cache, (0, 0))
+    assert freshness.freshness(store.reader).unindexed
+    store.refresh()
+    assert Cache(store.reader.layout).ask("SELECT size FROM threads") == [
+        (log.stat().st_size,)
+    ]
+    assert not freshness.freshness(store.reader).unindexed
+
+
 def test_a_restored_copy_of_the_whole_store_is_read(tmp_path: Path) -> None:
     store = made(tmp_path / "store")
     copy = tmp_path / "copy"
@@ -115,6 +135,7 @@ from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.views.listing import Listing
 reader = StoreReader(sys.argv[1])
 freshness.FEW = 0
+len(Listing(reader, viewer()).rows())  # what is imported only then
 os.setgid(65534)
 os.setuid(65534)
 print(freshness.freshness(reader).direct, len(Listing(reader, viewer()).rows()))

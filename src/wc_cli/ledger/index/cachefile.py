@@ -124,6 +124,8 @@ def problem(root: str) -> str:
     except WcError:
         return ""  # problems of the folders are among the findings
     except UnusableCacheError as error:
+        if os.path.exists(f"{reader.layout.cache}-journal"):
+            return "index: a write was interrupted, which the next write repairs"
         reason = error if _has_fts5() else "this Python's SQLite lacks FTS5"
         return f"index: lists and searches read every log: {reason}"
     if fresh.unindexed >= _FEW_THREADS:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from itertools import repeat
 
-from wc_core.base.files import names_in
+from wc_core.base.files import age_of, names_in
 from wc_core.base.layout import topic_of
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Comparing the keys of so many takes a millisecond.
 FEW = 200
+# A list begins a comparison in the background if the last one is longer ago.
+_COMPARED_SECONDS = 600.0
 
 
 class CacheState(NamedTuple):
@@ -81,7 +83,9 @@ def freshness(reader: StoreReader) -> CacheState:
         is_large = _has_many(cache)
         if is_large and cache.stamp == stamp:
             rows = cache.ask("SELECT topic FROM direct")
-            return CacheState(cache, sorted(touched.union(topic for (topic,) in rows)))
+            direct = sorted(touched.union(topic for (topic,) in rows))
+            is_old = age_of(layout.cache) > _COMPARED_SECONDS
+            return CacheState(cache, direct, unindexed=FEW if is_old else 0)
         kept = dict(cache.ask("SELECT topic, key FROM threads"))
     except (UnusableCacheError, OSError):
         topics = reader.topics()
