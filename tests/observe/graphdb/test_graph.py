@@ -23,7 +23,7 @@ from wc_core.lookup.words import Term
 from wc_core.reading.graphdb import address, connecting, schema
 from wc_core.reading.views.rows import Filter
 from wc_core.reading.views.search.answers import search
-from wc_core.reading.views.search.query import Candidates, LooseQuery, Question
+from wc_core.reading.views.search.query import LooseQuery, Matches, Question
 from wc_observe.stores.graphdb import reader
 from wc_observe.stores.graphdb.nearness import QueryVector
 from wc_observe.stores.graphdb.reader import GraphAwayError, GraphReader
@@ -326,7 +326,7 @@ def some(
 
 def by_words(
     graph: GraphReader, repositories: tuple[str, ...] | None, text: str
-) -> Candidates:
+) -> Matches:
     """The entries with some of the words, each with its score."""
     source = SearchedGraph(graph, viewer(), repositories, Mentions())
     terms = tuple(Term((word,)) for word in text.split())

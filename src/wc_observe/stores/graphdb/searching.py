@@ -27,7 +27,6 @@ from wc_core.reading.views.entries import Numbered
 from wc_core.reading.views.search.query import (
     ALL_IN_TITLE,
     SOME_IN_TITLE,
-    Candidates,
     Match,
     Matches,
     TermCounts,
@@ -261,12 +260,12 @@ class SearchedGraph:
         counts = (self.count(term, query.required) for term in query.terms)
         return TermCounts(self._thread_count(), tuple(counts))
 
-    def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
+    def candidates(self, criteria: Filter, query: LooseQuery) -> Matches:
         """Like `SearchEngine.candidates`."""
         self._restrict(criteria)
         weighted = [(i, weight) for i, weight in enumerate(query.weights) if weight]
         if not weighted:
-            return Candidates([], 0)
+            return Matches([], {})
         statement = self._having(query.required, [query.terms[i] for i, _ in weighted])
         values = statement.values | {
             "keys": self._repository_keys(),
@@ -287,7 +286,7 @@ class SearchedGraph:
                 if self._about.fit(self.entry(topic, entry_id).entry)
                 and query.is_old_enough(entry_id)
             ]
-            return Candidates(fitting[: query.limit or None], len(fitting))
+            return Matches(fitting[: query.limit or None], {}, total=len(fitting))
         total = self._counted.get(query.terms[weighted[0][0]], -1)
         if len(weighted) > 1 or total < 0:
             ((total,),) = self._graph.rows(f"{scored} RETURN count(e)", **values)
@@ -296,7 +295,7 @@ class SearchedGraph:
             f"{scored} {old_enough} {order} LIMIT {query.limit or _MOST}", **values
         )
         best = [Match(score, i, topic) for (topic, i), score in self._keep(rows)]
-        return Candidates(best, int(total))
+        return Matches(best, {}, total=int(total))
 
     def count(self, term: Term, required: Sequence[Term]) -> int:
         """Returns how many entries have a term and the required ones. Of a word that is

@@ -12,10 +12,10 @@ from wc_core.reading.views.search.query import (
     ALL_IN_TITLE,
     ELSEWHERE,
     SOME_IN_TITLE,
-    Candidates,
     EntryPlace,
     Found,
     Match,
+    Matches,
     TermCounts,
 )
 
@@ -234,13 +234,13 @@ class CachedEntries:
         ((count,),) = _select(self._cache, "count(*)", "threads", condition)
         return int(count)
 
-    def candidates(self, query: LooseQuery) -> Candidates:
+    def candidates(self, query: LooseQuery) -> Matches:
         """Returns the best entries with any of the terms that have a weight."""
         weighted = [
             pair for pair in zip(query.terms, query.weights, strict=True) if pair[1]
         ]
         if not weighted:
-            return Candidates([], 0)
+            return Matches([], {})
         condition = self._condition
         if query.newest:
             condition = condition.both("entries.id <= ?", query.newest)
@@ -271,11 +271,11 @@ class CachedEntries:
         )
         best = [Match(score, row[1], row[2]) for score, _, *row in rows]
         self._keep(EntryPlace(*row) for _, _, *row in rows)
-        return Candidates(best, rows[0][1] if rows else 0)
+        return Matches(best, {}, total=rows[0][1] if rows else 0)
 
     def _candidates_with(
         self, term: Term, weight: int, query: LooseQuery, condition: Condition
-    ) -> Candidates:
+    ) -> Matches:
         """The candidates with one term, which may be a common one."""
         words = self._expressions.having((term, *query.required), self._about.terms)
         ranks = [(weight, words)]
@@ -285,7 +285,7 @@ class CachedEntries:
                 (weight, f"({words}) NOT ({own})"),
             ]
         best = self._best(ranks, condition, None, query.limit)
-        return Candidates(best, self._count(term, query.required, condition))
+        return Matches(best, {}, total=self._count(term, query.required, condition))
 
     def values(self, places: Iterable[EntryPlace]) -> list[tuple[str, str, str]]:
         """Returns the author, the kind and the branch of entries."""

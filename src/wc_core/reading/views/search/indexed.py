@@ -17,9 +17,9 @@ from wc_core.reading.views.search.facets import indexed_values
 from wc_core.reading.views.search.hits import CachedEntries, CachedThreads, position
 from wc_core.reading.views.search.query import (
     EntriesAfter,
-    joined_candidates,
     joined_counts,
     matches_of,
+    merged,
 )
 from wc_core.reading.views.search.scan import NOT_CACHED, Scan
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from wc_core.lookup.threadwords import ThreadWords
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.search.query import (
-        Candidates,
         EntryPlace,
         LooseQuery,
         Matches,
@@ -91,13 +90,13 @@ class IndexedSearch:
 
         return self._answer(criteria, query.about, answer)
 
-    def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
+    def candidates(self, criteria: Filter, query: LooseQuery) -> Matches:
         """Like `Engine.candidates`."""
 
-        def answer(cached: CachedEntries | None, direct: Collection[str]) -> Candidates:
+        def answer(cached: CachedEntries | None, direct: Collection[str]) -> Matches:
             parts = [] if cached is None else [cached.candidates(query)]
             parts.append(self._scan.candidates(direct, query))
-            return joined_candidates(parts, query.limit)
+            return merged(parts, query.limit)
 
         return self._answer(criteria, query.about, answer)
 

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         def counts(self, criteria: Filter, query: LooseQuery) -> TermCounts:
             """Returns how many entries have each of the terms."""
 
-        def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
+        def candidates(self, criteria: Filter, query: LooseQuery) -> Matches:
             """Returns the best entries with any of the terms that have a weight."""
 
         def entry(self, topic: str, entry_id: str) -> Numbered:
@@ -110,6 +110,10 @@ class Matches(NamedTuple):
     more than `COUNTED` (``is_more``) and the query has a limit, only the newest.
     ``unreadable`` are threads that could not be searched. ``counts`` has the values of
     those that are counted, if the query requests them.
+
+    Of a `LooseQuery`, the ranks are rough scores, and ``total`` counts the entries with
+    some of the words; more than `COMMON` are not counted further. The other counts are
+    empty.
     """
 
     best: list[Match]
@@ -117,6 +121,7 @@ class Matches(NamedTuple):
     is_more: bool = False
     unreadable: tuple[str, ...] = ()
     counts: Counts = NO_COUNTS
+    total: int = 0
 
 
 class Found(NamedTuple):
@@ -141,15 +146,16 @@ def matches_of(
         places.sort(key=EntryPlace.recency, reverse=True)
         del places[COUNTED:]
     matches = (Matches(part.best, {}, unreadable=part.unreadable) for part in parts)
-    return merged(matches, query.limit)._replace(
+    return merged(matches, query.limit and query.limit + 1)._replace(
         topics=topic_counts(place.topic for place in places),
         is_more=is_more,
         counts=counted(values(places)) if query.counted else NO_COUNTS,
     )
 
 
-def merged(parts: Iterable[Matches], limit: int) -> Matches:
-    """Returns the matches in several parts of the threads."""
+def merged(parts: Iterable[Matches], most: int) -> Matches:
+    """Returns the matches in several parts of the threads, the best ``most`` (0:
+    all)."""
     total = Matches([], {})
     for part in parts:
         total = Matches(
@@ -158,9 +164,10 @@ def merged(parts: Iterable[Matches], limit: int) -> Matches:
             total.is_more or part.is_more,
             (*total.unreadable, *part.unreadable),
             added(total.counts, part.counts),
+            min(total.total + part.total, ranking.COMMON + 1),
         )
     total.best.sort(reverse=True)
-    return total._replace(best=total.best[: limit + 1 if limit else None])
+    return total._replace(best=total.best[: most or None])
 
 
 class LooseQuery(NamedTuple):
@@ -188,30 +195,6 @@ class TermCounts(NamedTuple):
 
     threads: int
     entries: tuple[int, ...]
-
-
-class Candidates(NamedTuple):
-    """The best entries with some of the terms in order, of ``total``; more than
-    `COMMON` are not counted further. Their ranks are their rough scores. ``unreadable``
-    are threads that could not be searched."""
-
-    best: list[Match]
-    total: int
-    unreadable: tuple[str, ...] = ()
-
-
-def joined_candidates(parts: Iterable[Candidates], limit: int) -> Candidates:
-    """Returns the best candidates of several parts of the threads."""
-    best: list[Match] = []
-    total = Candidates(best, 0)
-    for part in parts:
-        best += part.best
-        unreadable = (*total.unreadable, *part.unreadable)
-        count = min(total.total + part.total, ranking.COMMON + 1)
-        total = Candidates(best, count, unreadable)
-    best.sort(reverse=True)
-    del best[limit or len(best) :]
-    return total
 
 
 def joined_counts(parts: Iterable[TermCounts], query: LooseQuery) -> TermCounts:

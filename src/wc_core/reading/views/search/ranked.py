@@ -24,9 +24,9 @@ from wc_core.lookup.ranking import (
 from wc_core.reading.views.overview import cursor_of, cursor_parts
 from wc_core.reading.views.search.facets import NO_COUNTS
 from wc_core.reading.views.search.query import (
-    Candidates,
     LooseQuery,
     Match,
+    Matches,
     topic_counts,
 )
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from wc_core.reading.views.rows import Filter
     from wc_core.reading.views.search.facets import Counts
     from wc_core.reading.views.search.query import (
-        Matches,
         SearchEngine,
         SearchQuery,
     )
@@ -188,7 +187,7 @@ class Ranking:
             is_other_query = len(terms) > 1 or needed != {*query.terms}
             loosely = loosely and len(scored) < HANDFUL and is_other_query
         places = [ResultPlace(True, *match) for match in scored]
-        candidates = Candidates([], 0, unreadable)
+        candidates = Matches([], {}, unreadable=unreadable)
         if loosely and terms:
             candidates = self._candidates(terms)
             partial = self._partial(terms, candidates, scored)
@@ -207,7 +206,7 @@ class Ranking:
             by_words=self._by_words,
         )
 
-    def _candidates(self, terms: tuple[Term, ...]) -> Candidates:
+    def _candidates(self, terms: tuple[Term, ...]) -> Matches:
         """The best entries with some of the words. The position gets the weights of
         these, unless it has them from the first page."""
         query, position = self._query, self._position
@@ -229,7 +228,7 @@ class Ranking:
         return self._engine.candidates(self._criteria, loose)
 
     def _partial(
-        self, terms: tuple[Term, ...], candidates: Candidates, whole: Iterable[Match]
+        self, terms: tuple[Term, ...], candidates: Matches, whole: Iterable[Match]
     ) -> list[Match]:
         """The entries with some of the words and those near the query, in order,
         without those with every word."""

@@ -12,14 +12,14 @@ from wc_core.lookup.threadwords import ThreadWords, thread_words
 from wc_core.reading.views.entries import numbered
 from wc_core.reading.views.search.facets import indexed_values
 from wc_core.reading.views.search.query import (
-    Candidates,
     EntryPlace,
     Found,
     Match,
+    Matches,
     SearchQuery,
     TermCounts,
-    joined_candidates,
     joined_counts,
+    merged,
 )
 
 TYPE_CHECKING = False
@@ -137,7 +137,7 @@ class Scan:
         )
         return joined_counts([TermCounts(len(topics), tuple(counts))], query)
 
-    def candidates(self, topics: Collection[str], query: LooseQuery) -> Candidates:
+    def candidates(self, topics: Collection[str], query: LooseQuery) -> Matches:
         """Returns the best entries of these threads with any of the terms."""
         sightings = self._sightings(topics, query)
         best = [
@@ -146,8 +146,9 @@ class Scan:
             if (score := rough_score(query.weights, sighting.places))
             and query.is_old_enough(sighting.id)
         ]
-        candidates = Candidates(best, len(best), tuple(self._unreadable))
-        return joined_candidates([candidates], query.limit)
+        unreadable = tuple(self._unreadable)
+        candidates = Matches(best, {}, unreadable=unreadable, total=len(best))
+        return merged([candidates], query.limit)
 
     def _sightings(self, topics: Collection[str], query: LooseQuery) -> list[_Sighting]:
         """The entries with any of the terms and everything required."""

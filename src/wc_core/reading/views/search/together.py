@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from wc_core.lookup.nearness import Nearness
 from wc_core.reading.views.search.query import (
-    Candidates,
-    joined_candidates,
     joined_counts,
     merged,
 )
@@ -106,29 +104,21 @@ class Together:
         for key, part in self._parts.items():
             behind = query.behind and _in_store(query.behind, key)
             own_query = query._replace(behind=behind, unranked=0)
-            matches = part.matches(criteria, own_query)
-            parts.append(
-                matches._replace(
-                    best=_placed_matches(key, matches.best),
-                    topics=_placed(key, matches.topics),
-                    unreadable=tuple(_all_placed(key, matches.unreadable)),
-                )
-            )
-        return merged(parts, query.limit)
+            parts.append(_placed(key, part.matches(criteria, own_query)))
+        return merged(parts, query.limit and query.limit + 1)
 
     def counts(self, criteria: Filter, query: LooseQuery) -> TermCounts:
         """Like `SearchEngine.counts`: the rarity of a term is counted in all stores."""
         parts = (part.counts(criteria, query) for part in self._parts.values())
         return joined_counts(parts, query)
 
-    def candidates(self, criteria: Filter, query: LooseQuery) -> Candidates:
+    def candidates(self, criteria: Filter, query: LooseQuery) -> Matches:
         """Like `SearchEngine.candidates`."""
-        parts = []
-        for key, part in self._parts.items():
-            best, total, unreadable = part.candidates(criteria, query)
-            placed = tuple(_all_placed(key, unreadable))
-            parts.append(Candidates(_placed_matches(key, best), total, placed))
-        return joined_candidates(parts, query.limit)
+        parts = (
+            _placed(key, part.candidates(criteria, query))
+            for key, part in self._parts.items()
+        )
+        return merged(parts, query.limit)
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
         """Like `SearchEngine.entry`."""
@@ -192,16 +182,15 @@ def _by_store(topics: Iterable[str]) -> dict[str, list[str]]:
     return by_store
 
 
-def _placed(key: str, counts: Mapping[str, int]) -> dict[str, int]:
-    return {_joined(key, topic): count for topic, count in counts.items()}
-
-
-def _placed_matches(key: str, matches: Iterable[Match]) -> list[Match]:
-    return [match._replace(topic=_joined(key, match.topic)) for match in matches]
-
-
-def _all_placed(key: str, topics: Iterable[str]) -> list[str]:
-    return [_joined(key, topic) for topic in topics]
+def _placed(key: str, matches: Matches) -> Matches:
+    """The matches in a store, with its key."""
+    return matches._replace(
+        best=[
+            match._replace(topic=_joined(key, match.topic)) for match in matches.best
+        ],
+        topics={_joined(key, topic): count for topic, count in matches.topics.items()},
+        unreadable=tuple(_joined(key, topic) for topic in matches.unreadable),
+    )
 
 
 def _in_store(match: Match, key: str) -> Match:
