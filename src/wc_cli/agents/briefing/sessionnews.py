@@ -241,8 +241,8 @@ def stop_reminder(context: Context, path: str, unsaved: Mapping[str, str]) -> st
     if not (held or open_questions or claimed or lost):
         return ""
     # Forget what is gone, if that is known.
-    known = session.reminded & names if view.balls.look() else session.reminded
-    reminded = known | {ball.name for ball in held}
+    reminded = session.reminded & names if view.balls.look() else session.reminded
+    reminded |= {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
     reminded |= {*open_questions, *claimed, *unsaved}
     session = session.with_reminded(reminded)

@@ -167,8 +167,8 @@ class Balls:
         direct, is_late = [*fresh.direct], self._late
         for count, topic in enumerate(direct):
             if is_late():
-                gone = fresh.gone.union(direct[count:])
-                fresh = fresh._replace(direct=direct[:count], gone=gone)
+                unread = fresh.gone.union(direct[count:])
+                fresh = fresh._replace(direct=direct[:count], gone=unread)
                 self._is_whole = False
                 break
             with contextlib.suppress(WcError):  # wc doctor reports why

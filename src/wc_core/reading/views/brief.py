@@ -88,7 +88,7 @@ SHOWN_BY = {
     "overlaps": "wc worktrees",
     "guidance": "wc guidance",
 }
-# The most balls of a section that are looked at: of others, for news and for those that
+# The most balls of a section that are examined: of others, for news and for those that
 # come back; of the viewer, for those that are not blocked.
 RECENT = 300
 # The threads of others are counted until there are more than this many times those
@@ -306,20 +306,20 @@ def brief(query: BriefQuery, balls: Balls, notes: Iterable[str] = ()) -> Brief:
     the others."""
     balls.look(query.late)
     own = own_folders_of(query.viewer)
-    known = folders_of(query.viewer)
-    offered = [folder for folder in known if folder not in own]
-    mine = _section(query, "mine", _own_balls(query, balls, own), balls.count(own))
+    folders = folders_of(query.viewer)
+    offered = [folder for folder in folders if folder not in own]
+    section = _section(query, "mine", _own_balls(query, balls, own), balls.count(own))
     since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
     result = Brief(
         me=query.viewer.identity.author,
-        mine=_with_landings(query, mine),
+        mine=_with_landings(query, section),
         offered=_unclaimed(query, "offered", balls, offered),
         free=_unclaimed(query, "free", balls, [FREE_FOLDER]),
         questions=questions_to(balls, query.viewer, MAX_QUESTIONS),
         notes=tuple(notes),
         guidance=for_brief(query.reader.layout),
-        with_others=_with_others(query, balls, known),
-        stale=_stale(query, balls, known),
+        with_others=_with_others(query, balls, folders),
+        stale=_stale(query, balls, folders),
         decisions=decisions_since(balls, query.viewer, since_ms, query.late),
     )
     return result._replace(partial=query.late())
@@ -331,10 +331,10 @@ def _own_balls(
     """Yields the balls in the viewer's ``own`` folders that may be shown: first those
     of threads that are here."""
     names, around = balls.names(own, earliest=RECENT), query.surroundings
-    here = balls.names(own, around.places, earliest=RECENT)
-    here |= {folder: names[folder] for folder in around.seated(names)}
-    yield from in_order(here)
-    yield from in_order(without(names, {*chain.from_iterable(here.values())}))
+    local_names = balls.names(own, around.places, earliest=RECENT)
+    local_names |= {folder: names[folder] for folder in around.seated(names)}
+    yield from in_order(local_names)
+    yield from in_order(without(names, {*chain.from_iterable(local_names.values())}))
 
 
 def _unclaimed(
