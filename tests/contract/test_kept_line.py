@@ -187,7 +187,7 @@ def test_a_kept_line_is_printed_until_something_changes(repo: Repo) -> None:
     assert prompt.says() == "Codex has the ball · main"
 
 
-@pytest.mark.parametrize("changed", ["settings", "git's user", "threads"])
+@pytest.mark.parametrize("changed", ["settings", "git's user", "threads", "log"])
 def test_what_others_change_ends_a_kept_line(repo: Repo, changed: str) -> None:
     """Who knows nothing of kept lines: an editor, git, another tool."""
     repo.ok("new", "main", "--title", "T")
@@ -200,6 +200,9 @@ def test_what_others_change_ends_a_kept_line(repo: Repo, changed: str) -> None:
         (repo.store / "config.toml").write_text('[aliases]\nrobby = "Codex"\n')
     elif changed == "git's user":
         repo.git("config", "user.name", "Sam")
+    elif changed == "log":
+        words = ("commit", "-q", "--allow-empty", "-m", "x")
+        repo.machine.git(*words, cwd=repo.store)
     else:
         (repo.store / "graph/baseline/threads/foreign").mkdir()
     said = "Pat has the ball · main · 1 new" if "user" in changed else "🎾 you · main"
