@@ -58,6 +58,16 @@ def test_a_write_that_is_settled_inline_is_cached(repo: Repo) -> None:
     assert "topic" in cached(repo)
 
 
+def test_a_thread_whose_log_was_emptied_leaves_the_index(repo: Repo) -> None:
+    layout = Layout(os.fspath(repo.store))
+    repo.ok("new", "login", "--title", "x")
+    repo.ok("new", "cart", "--title", "x")
+    cachefile.remake(layout.root)
+    os.truncate(layout.log("cart"), 0)
+    cachefile.refresh(layout.root)
+    assert cached(repo) == {"login"}
+
+
 def test_a_list_that_reads_many_threads_has_the_index_made(repo: Repo) -> None:
     repo.ok("new", "topic", "--title", "x")
     for number in range(21):

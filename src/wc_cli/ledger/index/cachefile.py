@@ -249,9 +249,11 @@ class _CacheWriter:
         current = keys.thread_keys(layout, topics, folders)
         cached = dict(self._db.execute("SELECT topic, key FROM threads").fetchall())
         with self._transaction():
-            for topic in cached.keys() - current.keys():
-                self._drop(topic)
-        lacking = {t: key for t, key in current.items() if key != cached.get(t, "")}
+            for topic in cached:
+                if current.get(topic, keys.NONE) == keys.NONE:
+                    self._drop(topic)
+        usable = {t: key for t, key in current.items() if key != keys.NONE}
+        lacking = {t: key for t, key in usable.items() if key != cached.get(t)}
         pending = [t for t, key in lacking.items() if keys.is_settled(key, now_ns)]
         for start in range(0, len(pending), _BATCH):
             batch = {topic: lacking[topic] for topic in pending[start : start + _BATCH]}
