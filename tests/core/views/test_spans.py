@@ -1,8 +1,9 @@
-"""Some entries of a thread: the same with the seal of its log and without."""
+"""Some entries of a thread: the same by the cache, and from the whole thread."""
 
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,16 +23,14 @@ from tests.core.strategies import (
     relaxed,
     viewer,
 )
-from tests.core.views.sealedlogs import damages, put
-from wc_core.base import files
+from tests.core.views.damagedlogs import damages, put
+from wc_cli.ledger.index import cachefile
 from wc_core.base.lean import json
+from wc_core.ledger.index import parts
 from wc_core.ledger.threads import codec, folding
-from wc_core.ledger.threads.excerpts.sealed import excerpt, sealed_thread
-from wc_core.ledger.threads.excerpts.sealing import seal_of
-from wc_core.ledger.threads.projections import Meta, Seal, read_meta, render_meta
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.reading.views.entries import thread_head
-from wc_core.reading.views.excerpts.spans import (
+from wc_core.reading.views.spans import (
     SpanQuery,
     ThreadSpan,
     thread_span,
@@ -50,6 +49,24 @@ queries = st.builds(
     st.sampled_from(("", "", "", "main")),
     st.sampled_from(("", "", "", "question")),
 )
+# Without anything that the cache leaves to the logs.
+plain_logs = st.lists(st.sampled_from(AGENTS), max_size=12).map(
+    lambda names: chain(*(entry(step, name) for step, name in enumerate(names)))
+)
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoreReader:
+    """An empty store in which every thread is long enough for the cache."""
+    monkeypatch.setattr(parts, "_SHORT", 0)
+    reader = StoreReader(os.fspath(tmp_path))
+    os.makedirs(reader.layout.folder("t"))
+    return reader
+
+
+def keep(reader: StoreReader) -> None:
+    """Bring the cache up to date, as if nothing had been written just now."""
+    cachefile.refresh(reader.layout.root, lambda: time.time_ns() + 10**10)
 
 
 def facts(span: ThreadSpan) -> tuple[object, ...]:
@@ -60,29 +77,36 @@ def facts(span: ThreadSpan) -> tuple[object, ...]:
 
 @relaxed
 @given(
-    linear_logs() | linear_logs(recorded=False) | forked_logs(),
+    plain_logs | linear_logs() | linear_logs(recorded=False) | forked_logs(),
     st.tuples(damages, st.integers(0, 11)),
     st.lists(queries, min_size=1, max_size=4),
     st.integers(0, 12),
     st.sampled_from((*AGENTS, "Nobody")),
-    # The size of a piece decides how much is kept at first: no line, the last ones or
-    # all.
-    st.sampled_from((7, 300, 1 << 16)),
+    # How many entries the cache has had, and whether it has all of them.
+    st.tuples(st.integers(0, 12), st.booleans()),
 )
-def test_a_sealed_log_gives_the_same_entries_as_the_whole_thread(
+def test_the_cache_gives_the_same_entries_as_the_whole_thread(
     entries: list[Entry],
     damage: tuple[str, int],
     asked: list[SpanQuery],
     read: int,
     name: str,
-    piece_bytes: int,
+    cached: tuple[int, bool],
 ) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "_PIECE", piece_bytes)
+        patch.setattr(parts, "_SHORT", 0)
         reader, someone = StoreReader(folder), viewer(name)
         layout = reader.layout
         os.makedirs(layout.folder("t"))
+        known, is_current = cached
+        # What another program changed in lines that the cache never had, with the same
+        # number of bytes, shows nowhere.
+        if known and damage[0] != "changed":
+            put(layout, entries[:known])
+            keep(reader)
         put(layout, entries, *damage)
+        if is_current:
+            keep(reader)
         if read:
             # Up to there it was read when the thread was that long.
             state = folding.fold("t", entries[:read])
@@ -102,116 +126,56 @@ def test_a_sealed_log_gives_the_same_entries_as_the_whole_thread(
                 assert facts(thread_span(reader, "t", query, someone)) == facts(whole)
 
 
-@relaxed
-@given(linear_logs())
-def test_every_log_of_ours_has_a_seal(entries: list[Entry]) -> None:
-    data = b"".join(codec.to_line(item, idx) for idx, item in enumerate(entries))
-    log = codec.read_log("t", data)
-    seal = seal_of(log, data)
-    if not entries:
-        assert seal is None
-        return
-    assert seal is not None
-    assert seal.linear
-    meta = read_meta("t", render_meta(folding.fold("t", entries), 1, {}, seal))
-    assert isinstance(meta, Meta)
-    assert meta.seal == seal
-    if not seal.corrections:
-        grown = Seal()
-        for idx, item in enumerate(entries):
-            grown = grown.after(codec.to_line(item, idx), item.agent)
-        assert grown == seal
-
-
 def test_only_what_is_asked_for_is_decoded(
-    tmp_path: Path, decoded: list[bytes]
+    reader: StoreReader, decoded: list[bytes]
 ) -> None:
-    reader = StoreReader(os.fspath(tmp_path))
-    os.makedirs(reader.layout.folder("t"))
-    texts = [entry(step, AGENTS[step % 2]) for step in range(50)]
-    texts[48] = texts[48]._replace(action="amend", supersedes=entry_id(2))
-    put(reader.layout, chain(*texts))
-    decoded.clear()
-    span = thread_span(reader, "t", SpanQuery(-5), viewer())
-    assert [item.idx for item in span.entries] == [45, 46, 47, 49]
-    assert len(decoded) == 4
-    decoded.clear()
-    span = thread_span(reader, "t", SpanQuery(limit=3), viewer())
-    assert [item.mark for item in span.entries] == ["", "", "amended"]
-    assert (span.left_out_count, span.following) == (46, 3)
-    assert len(decoded) == 4  # the correction, too
+    put(reader.layout, chain(*(entry(step, AGENTS[step % 2]) for step in range(50))))
+    keep(reader)
+    for query, found, count in (
+        (SpanQuery(-5), [45, 46, 47, 48, 49], 5),
+        (SpanQuery(limit=3), [0, 1, 2], 3),
+        (SpanQuery(20, limit=2, kind="question"), [], 30),
+        (SpanQuery(new=True), [49], 2),  # what is before it, too
+        (SpanQuery(50), [], 0),
+    ):
+        decoded.clear()
+        span = thread_span(reader, "t", query, viewer())
+        assert [item.idx for item in span.entries] == found
+        assert len(decoded) == count
 
 
-def test_few_lines_of_a_long_log_are_kept(tmp_path: Path) -> None:
-    reader = StoreReader(os.fspath(tmp_path))
-    os.makedirs(reader.layout.folder("t"))
-    log = Path(reader.layout.log("t"))
-    # Lines longer than a piece, and pieces with many lines.
-    lengths = [300_000, *[3000] * 198, 300_000]
-    entries = [entry(step)._replace(body="x" * n) for step, n in enumerate(lengths)]
-    texts = chain(*entries)
-    put(reader.layout, texts)
-    thread = sealed_thread(reader, "t")
-    assert thread is not None
-    assert thread.entry_count == 200
-    assert len(thread.lines.kept) < 50
-    for position in (199, 0, 1, 100, 101, 198, 0, 199):
-        assert thread.entry(position) == texts[position]
-        assert len(thread.lines.kept) < 50
-    for start, stop in ((0, 4), (90, 111), (150, 199), (199, 200), (0, 200)):
-        assert thread.lines.keep(start, stop)
-        kept = [thread.entry(position) for position in range(start, stop)]
-        assert kept == [*texts[start:stop]]
-
-    thread = sealed_thread(reader, "t")
-    assert thread is not None
-    log.write_bytes(log.read_bytes().replace(b"title 7", b"title 8"))
-    assert thread.entry(0) is None
-    assert excerpt(thread, [0, 1]) is None
-    os.unlink(log)
-    assert thread.entry(0) is None
-
-
-def test_a_log_that_is_too_large_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("change", ["appended", "edited", "corrected", "merged"])
+def test_what_the_cache_does_not_have_as_it_is_is_read_whole(
+    reader: StoreReader, decoded: list[bytes], change: str
 ) -> None:
-    reader = StoreReader(os.fspath(tmp_path))
-    os.makedirs(reader.layout.folder("t"))
-    put(reader.layout, chain(entry(0)))
-    monkeypatch.setattr("wc_core.ledger.threads.excerpts.sealed.MAX_BYTES", 10)
-    assert sealed_thread(reader, "t") is None
-
-
-@pytest.mark.parametrize("pair", [(1, 3), (1, 99), (-1, 1), (-9, 1)])
-def test_a_seal_with_a_correction_outside_of_the_log_is_not_used(
-    tmp_path: Path, pair: tuple[int, int]
-) -> None:
-    reader = StoreReader(os.fspath(tmp_path))
-    os.makedirs(reader.layout.folder("t"))
-    texts = chain(*(entry(step) for step in range(3)))
-    put(reader.layout, texts)
-    meta = reader.meta("t")
-    assert meta.seal is not None
-    assert meta.state is not None
-    forged = meta.seal._replace(corrections=(pair,))
-    data = render_meta(meta.state, meta.log_size, {}, forged)
-    Path(reader.layout.meta("t")).write_bytes(data)
-    span = thread_span(reader, "t", SpanQuery(start=-2), viewer())
-    assert [item.entry for item in span.entries] == texts[1:]
-
-
-@pytest.mark.parametrize("change", ["appended", "edited"])
-def test_a_log_that_another_program_changed_is_read_whole(
-    tmp_path: Path, change: str
-) -> None:
-    reader = StoreReader(os.fspath(tmp_path))
-    os.makedirs(reader.layout.folder("t"))
-    put(reader.layout, chain(*(entry(step) for step in range(3))))
-    assert sealed_thread(reader, "t") is not None
+    entries = chain(*(entry(step, AGENTS[0]) for step in range(9)))
+    put(reader.layout, entries)
+    keep(reader)
     log = Path(reader.layout.log("t"))
     data = log.read_bytes()
     if change == "appended":
-        log.write_bytes(data + codec.to_line(entry(9), 3))
-    else:
+        log.write_bytes(data + codec.to_line(entry(9), 9))
+    elif change == "edited":
         log.write_bytes(data.replace(b"title 1", b"title 7"))
-    assert sealed_thread(reader, "t") is None
+    elif change == "corrected":
+        entries[8] = entries[8]._replace(action="amend", supersedes=entry_id(7))
+        put(reader.layout, entries)
+        keep(reader)
+    else:
+        put(reader.layout, [*entries, entry(9)._replace(parents=(entry_id(4),))])
+        keep(reader)
+    decoded.clear()
+    span = thread_span(reader, "t", SpanQuery(-2), viewer())
+    assert len(decoded) >= 9
+    whole = whole_span(reader, reader.thread("t"), SpanQuery(-2), viewer())
+    assert facts(span) == facts(whole)
+
+
+def test_a_short_thread_is_read_whole(tmp_path: Path, decoded: list[bytes]) -> None:
+    reader = StoreReader(os.fspath(tmp_path))
+    os.makedirs(reader.layout.folder("t"))
+    put(reader.layout, chain(*(entry(step) for step in range(9))))
+    keep(reader)
+    decoded.clear()
+    thread_span(reader, "t", SpanQuery(-2), viewer())
+    assert len(decoded) == 9

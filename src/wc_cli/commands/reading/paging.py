@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wc_cli.run.options import Options
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader
-    from wc_core.reading.views.excerpts.spans import ThreadSpan
+    from wc_core.reading.views.spans import ThreadSpan
 
 
 def command_line(name: str, options: Options, **changed: Any) -> str:

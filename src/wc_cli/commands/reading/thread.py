@@ -16,18 +16,18 @@ from wc_core.base.errors import WcError
 from wc_core.base.text import one_line
 from wc_core.ledger.threads import vocabulary
 from wc_core.reading.views import entries as entry_views
-from wc_core.reading.views.excerpts.spans import SpanQuery, thread_span
+from wc_core.reading.views.spans import SpanQuery, thread_span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.run.context import Context
-    from wc_core.ledger.threads.excerpts.sealed import Excerpt
+    from wc_core.ledger.index.parts import Part
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.entries import Numbered
-    from wc_core.reading.views.excerpts.spans import ThreadSpan
+    from wc_core.reading.views.spans import ThreadSpan
 
 # Seconds to wait for a writer. If it takes longer, the next read moves the cursor.
 _PATIENCE = 0.1
@@ -106,7 +106,7 @@ def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -
 
 
 def _print_thread(
-    context: Context, thread: Thread | Excerpt, entries: list[Numbered], *, raw: bool
+    context: Context, thread: Thread | Part, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = output_style(context.env)
     head = entrytext.thread_head(thread, style, passed_text(context, thread.state))
@@ -125,9 +125,7 @@ def _print_thread(
     pager.page_parts(parts, command, context.env, begin=begin)
 
 
-def _first_new(
-    context: Context, thread: Thread | Excerpt, entries: list[Numbered]
-) -> int:
+def _first_new(context: Context, thread: Thread | Part, entries: list[Numbered]) -> int:
     """Return the position of the first unread entry; -1 if none of the shown entries is
     old, or none is new."""
     viewer = context.viewer

@@ -308,7 +308,7 @@ class _CacheWriter:
         piece = self._added(topic, cached, key, data)
         if piece is None:
             self._drop(topic)
-            cached, piece = None, whole_piece(self._reader, topic, data)
+            cached, piece = None, whole_piece(self._reader, snapshot, data)
         number = self._next_thread() if cached is None else cached.number
         is_plain = piece.end != NOWHERE
         check = crc32(data[: piece.end]) if is_plain else 0

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from wc_cli.run.terminal.style import Style
     from wc_core.base.errors import Damage
+    from wc_core.ledger.index.parts import Part
     from wc_core.ledger.summaries.choosing import Summary
-    from wc_core.ledger.threads.excerpts.sealed import Excerpt
     from wc_core.ledger.threads.linerefs import LineRef
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import Thread
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MOST_REFERENCES = 3  # on a line that has a title, too
 
 
-def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str:
+def thread_head(thread: Thread | Part, style: Style, passed: str = "") -> str:
     """Return the lines above a thread's entries: title, ball and how far it has come,
     problems."""
     state = thread.state

@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from wc_core.ledger.index.parts import Part
     from wc_core.ledger.summaries.choosing import Summary
-    from wc_core.ledger.threads.excerpts.sealed import Excerpt
     from wc_core.ledger.threads.model import Entry, State
     from wc_core.ledger.threads.reader import Thread
     from wc_core.ledger.threads.revisions import Revision
@@ -191,7 +191,7 @@ def _seen_by_all(thread: Thread) -> set[str]:
     return set.intersection(*(model.ancestors((head,), graph) for head in heads))
 
 
-def thread_head(thread: Thread | Excerpt, store: str) -> dict[str, Any]:
+def thread_head(thread: Thread | Part, store: str) -> dict[str, Any]:
     """Returns the read shape without its entries."""
     state = thread.state
     fields: dict[str, Any] = {
@@ -217,7 +217,7 @@ def thread_head(thread: Thread | Excerpt, store: str) -> dict[str, Any]:
 
 
 def read_json(
-    thread: Thread | Excerpt, store: str, visible: list[Numbered], following: int = -1
+    thread: Thread | Part, store: str, visible: list[Numbered], following: int = -1
 ) -> dict[str, Any]:
     """Returns the read shape. ``following`` is the first entry of the next call, -1 if
     there is none."""

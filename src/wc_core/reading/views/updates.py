@@ -5,10 +5,8 @@ from __future__ import annotations
 from wc_core.base import times, ulid
 from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads.excerpts.sealed import excerpt, sealed_thread
 from wc_core.lookup.mentions import is_written_on
 from wc_core.reading.views.entries import Numbered, numbered
-from wc_core.reading.views.excerpts.spans import numbered_part
 from wc_core.reading.views.listing import Selection
 
 TYPE_CHECKING = False
@@ -16,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from wc_core.ledger.threads.excerpts.sealed import SealedThread
-    from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_core.reading.views.overview import Overview
     from wc_core.reading.views.rows import ThreadRow
     from wc_core.reading.views.search.indexed import IndexedSearch
@@ -180,12 +176,18 @@ def _indexed_updates(
 def _new(
     overview: Overview, row: ThreadRow, floor: str, branch: str
 ) -> tuple[Numbered, ...] | None:
-    """Returns the entries of a thread written or corrected after ``floor``, on
-    ``branch`` if that is not empty; ``None`` if the thread cannot be read."""
+    """Returns the entries of a thread with an id greater than ``floor``, or a
+    correction with such an id, or whose author had seen such an id; of a ``branch``,
+    only those written on it. ``None`` if the thread cannot be read."""
     try:
-        return entries_since(overview.reader, row.topic, floor, branch)
+        thread = overview.reader.thread(row.topic)
     except WcError:
         return None
+    return tuple(
+        item
+        for item in numbered(thread)
+        if item.changed_id > floor and is_written_on(item.entry, branch)
+    )
 
 
 def continuation(entry_id: str) -> str:
@@ -202,80 +204,3 @@ def continuation(entry_id: str) -> str:
 
 def _by_change(pair: tuple[str, Numbered]) -> str:
     return pair[1].changed_id
-
-
-def entries_since(
-    reader: StoreReader, topic: str, floor: str, branch: str = ""
-) -> tuple[Numbered, ...]:
-    """Returns the entries with an id greater than ``floor``, or a correction with such
-    an id, or whose author had seen such an id; of a ``branch``, only those written on
-    it.
-
-    Raises NotFoundError for a thread that does not exist, and CorruptError for a log
-    that cannot be read.
-    """
-    sealed = sealed_thread(reader, topic)
-    if sealed is not None and not sealed.state.forked:
-        new = _of_sealed(sealed, floor, branch)
-        if new is not None:
-            return new
-    return whole_entries_since(reader.thread(topic), floor, branch)
-
-
-def whole_entries_since(
-    thread: Thread, floor: str, branch: str = ""
-) -> tuple[Numbered, ...]:
-    """Returns the result of `entries_since` for a thread that was read completely."""
-    return _changed_since(numbered(thread), floor, branch)
-
-
-def _of_sealed(
-    thread: SealedThread, floor: str, branch: str
-) -> tuple[Numbered, ...] | None:
-    """Returns the result of `entries_since` for a thread that is not forked;
-    ``None`` if it has to be read completely."""
-    start = first_after(thread, floor)
-    if start is None:
-        return None
-    corrected = {
-        original
-        for original, correction in thread.seal.corrections
-        if correction >= start
-    }
-    part = excerpt(thread, corrected.union(range(start, thread.entry_count)))
-    if part is None:
-        return None
-    return _changed_since(numbered_part(part), floor, branch)
-
-
-def _changed_since(
-    items: Iterable[Numbered], floor: str, branch: str
-) -> tuple[Numbered, ...]:
-    return tuple(
-        item
-        for item in items
-        if item.changed_id > floor and is_written_on(item.entry, branch)
-    )
-
-
-def first_after(thread: SealedThread, entry_id: str) -> int | None:
-    """The position of the first entry with an id greater than this one, which need not
-    be in the thread; ``None`` if the log has changed."""
-    lines, stop = thread.lines, thread.entry_count
-    start = lines.start
-    if start:
-        entry = thread.entry(start) if start < stop else None
-        if entry is None or entry.id > entry_id:
-            start = 0
-            if not lines.keep(0, stop):
-                return None
-    while start < stop:
-        middle = (start + stop) // 2
-        entry = thread.entry(middle)
-        if entry is None:
-            return None
-        if entry.id > entry_id:
-            stop = middle
-        else:
-            start = middle + 1
-    return start

@@ -1,4 +1,4 @@
-"""Logs with a seal beside them, true or not, for tests of what reads them."""
+"""Logs with damage, for tests of what reads them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from wc_core.base.lean import json
 from wc_core.ledger.threads import codec, folding
-from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.projections import render_meta
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def put(
     data = damaged(lines, damage, at) if lines else b""
     log = codec.read_log("t", data)
     state = folding.fold("t", log.entries)._replace(lost=log.lost)
-    meta = render_meta(state, len(data), {}, seal_of(log, data))
+    meta = render_meta(state, len(data), {})
     if damage == "changed" and lines:
         data = data.replace(b"title 1", b"title 7").replace(b"(pat)", b"(sam)", 1)
     Path(layout.log("t")).write_bytes(data)
