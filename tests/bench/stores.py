@@ -16,7 +16,6 @@ from wc_cli.ledger.index import cachefile
 from wc_core.base import ulid
 from wc_core.base.layout import Layout
 from wc_core.ledger.threads import codec, folding, model, projections
-from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.pages import page
 
 if TYPE_CHECKING:
@@ -81,10 +80,9 @@ def files_of(layout: Layout, entries: Sequence[model.Entry]) -> dict[str, bytes]
     topic = entries[0].topic
     state = folding.fold(topic, entries)
     log = b"".join(codec.to_line(one, index) for index, one in enumerate(entries))
-    seal = seal_of(codec.read_log(topic, log), log)
     return {
         layout.log(topic): log,
-        layout.meta(topic): projections.render_meta(state, len(log), {}, seal),
+        layout.meta(topic): projections.render_meta(state, len(log), {}),
         layout.edges(topic): projections.render_edges(topic, entries),
         layout.page(topic): page.render(state, entries),
     }

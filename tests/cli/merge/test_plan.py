@@ -20,7 +20,6 @@ from wc_cli.ledger.merge.logs import merge_logs
 from wc_cli.ledger.merge.plan import MergePlan, plan_merge
 from wc_cli.ledger.store.rendering import render_files
 from wc_core.ledger.threads import codec, folding, model
-from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.model import Ball
 from wc_core.ledger.threads.pages import page as markdown
 from wc_core.ledger.threads.projections import Meta, read_meta
@@ -172,8 +171,7 @@ def rendered_from(
 ) -> Tree:
     read = codec.read_log(topic, log)
     state = folding.fold(topic, read.entries)._replace(lost=read.lost)
-    seal = seal_of(read, log)
-    pages = render_files(STORE, state, read.entries, len(log), unknown, seal)
+    pages = render_files(STORE, state, read.entries, len(log), unknown)
     files = {path.removeprefix("/"): data for path, data in pages.items()}
     return {paths_of(topic).log: log, **files}
 

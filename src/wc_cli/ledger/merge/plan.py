@@ -30,7 +30,6 @@ from wc_core.base.errors import Damage
 from wc_core.base.lean.functools import partial
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, folding, model, projections
-from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.longlines import (
     MAX_LOG_BYTES,
     expanded,
@@ -298,9 +297,8 @@ class _Planner:
         newer = newer_meta(metas)
         unknown = {} if newer else self._unknown_keys(paths.meta, metas)
         state = folding.fold(topic, union.entries)._replace(lost=union.lost)
-        seal = seal_of(codec.read_log(topic, union.data), union.data)
         size, layout = expanded_size(union.data), self._layout_of(topic)
-        files = render_files(layout, state, union.entries, size, unknown, seal)
+        files = render_files(layout, state, union.entries, size, unknown)
         rendered = {_tree_path(path): data for path, data in files.items()}
         decided = {path for path in rendered if self._is_rendered(path, paths.log)}
         for path in decided:

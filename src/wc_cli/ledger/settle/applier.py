@@ -32,7 +32,6 @@ from wc_core.base.files import NotPlainError, read_plain, size_of
 from wc_core.base.lean import contextlib, re
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
-from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.longlines import MAX_LOG_BYTES, expanded, has_long
 from wc_core.ledger.threads.pages import page as page_format
 from wc_core.ledger.threads.projections import Meta
@@ -387,8 +386,7 @@ class Applier:
             self.upkeep.names.write(self.reader.snapshot(topic).state)
             return
         unknown = self._merge_unknown(topic, thread.snapshot.unknown, meta)
-        seal = seal_of(thread.log, thread.data)
-        self.upkeep.write_state(thread.state, thread.log.size, unknown, before, seal)
+        self.upkeep.write_state(thread.state, thread.log.size, unknown, before)
 
     def _merge_unknown(
         self, topic: str, unknown: Mapping[str, Any], meta: FileChange

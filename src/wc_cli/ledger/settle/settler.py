@@ -255,7 +255,6 @@ class Settler:
         durable.make_folder(os.path.dirname(page), self.layout.root)
         for path in (self.layout.edges(topic), page):
             durable.replace_if_changed(path, projections[path], self.layout.root)
-        self.upkeep.reseal(thread, projections[self.layout.meta(topic)])
         complete, _ = split_torn(thread.data)
         contents = dict(projections)
         if summaries := self._summaries(topic):

@@ -15,7 +15,6 @@ from wc_core.ledger.threads import folding, model, vocabulary
 from wc_core.ledger.threads.jsontext import dumps
 from wc_core.ledger.threads.longlines import MAX_LINE_BYTES, MAX_LOG_BYTES
 from wc_core.ledger.threads.model import Base
-from wc_core.ledger.threads.projections import Seal
 from wc_core.ledger.threads.revisions import CORRECTIONS
 
 TYPE_CHECKING = False
@@ -185,22 +184,6 @@ class LockedThread(NamedTuple):
         if not self.entries and (self.snapshot is None or not self.snapshot.meta.base):
             return None
         return Base(state.title, state.status, state.ball, state.summary)
-
-    def seal_after(self, entry: Entry, line: bytes) -> Seal | None:
-        """The seal of the log after ``line``, the last entry by its id; ``None`` if the
-        log has none, or if only reading all of it can tell."""
-        seal = Seal() if not self.exists else None
-        if self.snapshot is not None and self.snapshot.fresh:
-            seal = self.snapshot.meta.seal
-        if seal is None:
-            return None
-        seal = seal.after(line, entry.agent)
-        if not entry.supersedes:
-            return seal
-        ids = [item.id for item in self.entries or ()]
-        if entry.supersedes not in ids:
-            return None
-        return seal.with_correction(ids.index(entry.supersedes), len(ids))
 
     def receipt_for(self, key: str) -> Receipt | None:
         """The receipt of the entry written with ``key``, if any."""

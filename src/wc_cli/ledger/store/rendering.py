@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wc_core.base.errors import Damage
 from wc_core.ledger.threads import projections
-from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.pages import page
 
 TYPE_CHECKING = False
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.model import Entry, State
-    from wc_core.ledger.threads.projections import Seal
     from wc_core.ledger.threads.reader import Thread
 
 
@@ -29,13 +27,12 @@ def render_files(
     entries: Sequence[Entry],
     log_size: int,
     unknown: Mapping[str, Any],
-    seal: Seal | None,
 ) -> dict[str, bytes]:
-    """The projections of a log of ``log_size`` bytes with this ``seal``, by path.
-    ``unknown`` are the keys of other tools in its meta."""
+    """The projections of a log of ``log_size`` bytes, by path. ``unknown`` are the keys
+    of other tools in its meta."""
     meta, edges, page_path = places_of(layout, state.topic)
     return {
-        meta: projections.render_meta(state, log_size, unknown, seal),
+        meta: projections.render_meta(state, log_size, unknown),
         edges: projections.render_edges(state.topic, entries),
         page_path: page.render(state, entries),
     }
@@ -45,20 +42,17 @@ def render_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
     """The projections of a thread that was read, by path."""
     snapshot = thread.snapshot
     size, unknown = snapshot.log_size, snapshot.unknown
-    seal = seal_of(thread.log, thread.data)
-    return render_files(layout, thread.state, thread.entries, size, unknown, seal)
+    return render_files(layout, thread.state, thread.entries, size, unknown)
 
 
 def is_older_meta(topic: str, disk: bytes, rendered: bytes) -> bool:
     """Return whether a meta on disk is from the same log as ``rendered``, by a wc with
-    other rules or without seals, and unchanged since: its checksum holds. The next
-    write to the thread renders it again."""
+    other rules, and unchanged since: its checksum holds. The next write to the thread
+    renders it again."""
     old, new = (
         projections.read_meta(topic, disk),
         projections.read_meta(topic, rendered),
     )
     if isinstance(old, Damage) or isinstance(new, Damage) or old.state is None:
         return False
-    if old.log_size != new.log_size or old.unknown != new.unknown:
-        return False
-    return old.seal is None or old.seal == new.seal
+    return old.log_size == new.log_size and old.unknown == new.unknown

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.model import State
-    from wc_core.ledger.threads.projections import Seal
     from wc_core.ledger.threads.reader import StoreReader, Thread
 
 LOCK_SECONDS = 2.0
@@ -104,27 +103,8 @@ class Upkeep:
 
     def write_whole(self, thread: Thread) -> None:
         """Write the meta of a thread that has just been read."""
-        # .2 ms, not for a write
-        from wc_core.ledger.threads.excerpts.sealing import seal_of
-
         size, unknown = thread.snapshot.log_size, thread.snapshot.unknown
-        seal = seal_of(thread.log, thread.data)
-        self.write_state(thread.state, size, unknown, seal=seal)
-
-    def reseal(self, thread: Thread, meta: bytes) -> None:
-        """Write the ``meta`` of a thread that has just been read, with its seal, if a
-        wc without seals wrote the one on disk. Takes the thread's lock."""
-        snapshot = thread.snapshot
-        topic, size = snapshot.topic, snapshot.log_size
-        if snapshot.meta.seal is not None or snapshot.meta.log_size != size:
-            return
-        new = projections.read_meta(topic, meta)
-        if isinstance(new, Damage) or new.seal is None:
-            return
-        with self.lock(topic):
-            now = self.reader.snapshot(topic)
-            if now.fresh and now.meta._replace(seal=new.seal) == new:
-                durable.replace(self.layout.meta(topic), meta, self.layout.root)
+        self.write_state(thread.state, size, unknown)
 
     def write_state(
         self,
@@ -132,9 +112,8 @@ class Upkeep:
         log_size: int,
         unknown: Mapping[str, Any],
         before: State | None = None,
-        seal: Seal | None = None,
     ) -> None:
-        """Write meta for ``state``, folded from a log with this ``seal``.
+        """Write meta for ``state``, the fold of a log of ``log_size`` bytes.
 
         ``before`` is the state that the meta on disk has, if that is known. ``unknown``
         are the other tools' keys in the meta.
@@ -144,7 +123,7 @@ class Upkeep:
         if before is None:
             self._keep_unreadable_meta(state.topic)
         # Last: a fresh meta promises that the names are up to date.
-        data = projections.render_meta(state, log_size, unknown, seal)
+        data = projections.render_meta(state, log_size, unknown)
         durable.replace(self.layout.meta(state.topic), data, self.layout.root)
 
     def _keep_unreadable_meta(self, topic: str) -> None:

@@ -469,18 +469,14 @@ class StoreWriter:
         notes = list(move.notes)
         state, idx = folding.apply(thread.state, entry), thread.state.entry_count
         try:
-            line = codec.to_line(entry, idx)
-            seal = thread.seal_after(entry, line)
-            if size != thread.size + len(line):
-                seal = None
             if entry.id <= thread.state.last_id:
                 # A clock was wrong: the state and the entry's position need the whole
                 # log.
                 whole = self.reader.thread(entry.topic)
-                state, seal = whole.state, None
+                state = whole.state
                 idx = [item.id for item in whole.entries].index(entry.id)
             unknown, shown_state = thread.unknown, thread.shown_state
-            self.upkeep.write_state(state, size, unknown, shown_state, seal)
+            self.upkeep.write_state(state, size, unknown, shown_state)
             me = self.rules.directory.key(self.author.identity.name)
             self.upkeep.local.note_visit(f"{VISITS}/{safe_name(me)}")
         except (WcError, OSError) as error:

@@ -46,10 +46,10 @@ _KNOWN = frozenset(
     {"id", "type", "topic", "title", "status", "ball", "wc"}
     | {"last_updated", "entry_count"}
 )
-# The last two are by an older wc. They became one of the gates.
+# The last three are by an older wc. Two of them became one of the gates.
 _OWN = frozenset(
-    {*State._fields, "version", "log_size", "sealed", "boxes", "check"}
-    | {BUDGET, "budget_id"}
+    {*State._fields, "version", "log_size", "boxes", "check"}
+    | {BUDGET, "budget_id", "sealed"}
 )
 # The thread's summary by a model, and the hash of the text that the model was given.
 SUMMARY, SUMMARY_HASH = "summary", "summary_hash"
@@ -66,41 +66,13 @@ class Shown(NamedTuple):
     last_id: str
 
 
-class Seal(NamedTuple):
-    """What `excerpts` needs to know about a log in which each line is an entry, and all
-    are in order.
-
-    ``checksum`` is the CRC-32 of its bytes. ``authors`` are in the order of their first
-    entries. ``linear`` if each entry has the previous one as its only parent.
-    ``corrections`` are those that count: the positions of the corrected entry and of
-    the correction.
-    """
-
-    checksum: int = 0
-    authors: tuple[str, ...] = ()
-    linear: bool = True
-    corrections: tuple[tuple[int, int], ...] = ()
-
-    def after(self, line: bytes, author: str) -> Seal:
-        """The seal after the ``line`` of an entry that follows all others and is not a
-        correction."""
-        authors = dict.fromkeys((*self.authors, author))
-        checksum = binascii.crc32(line, self.checksum)
-        return self._replace(checksum=checksum, authors=tuple(authors))
-
-    def with_correction(self, original: int, correction: int) -> Seal:
-        """The seal of a log whose entry at ``correction`` corrects the ``original``."""
-        pairs = sorted((*self.corrections, (original, correction)))
-        return self._replace(corrections=tuple(pairs))
-
-
 class Meta(NamedTuple):
     """The contents of a ``meta.json``.
 
     ``state`` is the fold of the log's first ``log_size`` bytes; ``None`` if another
-    tool wrote the file. ``seal`` is that of these bytes, if they have one. ``base`` has
-    the thread's fields in the form that all tools share. ``unknown`` has the keys of
-    other tools, in their order; its ``wc`` has those of another version of ours.
+    tool wrote the file. ``base`` has the thread's fields in the form that all tools
+    share. ``unknown`` has the keys of other tools, in their order; its ``wc`` has those
+    of another version of ours.
 
     ``rewritten`` if a program wrote all of it, as the older tool does: not wc, no one
     by hand, and no merge of git. ``shown`` is what it had from wc until then; ``None``
@@ -117,7 +89,6 @@ class Meta(NamedTuple):
     unknown: Mapping[str, Any] = MappingProxyType({})
     rewritten: bool = False
     shown: Shown | None = None
-    seal: Seal | None = None
     has_boxes: bool = False
 
     @property
@@ -132,14 +103,8 @@ class Meta(NamedTuple):
         return self.base is not None and not self.version and not self.entry_count
 
 
-def render_meta(
-    state: State,
-    log_size: int,
-    unknown: Mapping[str, Any],
-    seal: Seal | None = None,
-) -> bytes:
-    """Encode ``meta.json`` for ``state``, the fold of a log of ``log_size`` bytes with
-    this ``seal``."""
+def render_meta(state: State, log_size: int, unknown: Mapping[str, Any]) -> bytes:
+    """Encode ``meta.json`` for ``state``, the fold of a log of ``log_size`` bytes."""
     fields: dict[str, Any] = {
         "id": f"thread:{state.topic}",
         "type": "thread",
@@ -180,7 +145,6 @@ def render_meta(
         **({"review": state.review} if state.review.id else {}),
         **({"landing": state.landing} if state.landing.onto else {}),
         **({"lost": state.lost} if state.lost else {}),
-        **({"sealed": seal} if seal is not None else {}),
         **unknown.get("wc", {}),
     }
     fields |= {key: value for key, value in unknown.items() if key != "wc"}
@@ -254,11 +218,10 @@ def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
     try:
         log_size = int(own["log_size"])
         state = _state(topic, meta.base or Base(), meta, own)
-        seal = _seal(own.get("sealed"))
     except (KeyError, TypeError, ValueError, OverflowError):
         return meta
     has_boxes = own.get("boxes") is True
-    return meta._replace(state=state, log_size=log_size, seal=seal, has_boxes=has_boxes)
+    return meta._replace(state=state, log_size=log_size, has_boxes=has_boxes)
 
 
 def read_base(fields: Mapping[str, Any]) -> Base:
@@ -336,15 +299,6 @@ def _landing(value: Any) -> Landing:
     onto, base, tip, commit, problem, failures = value
     texts = map(str, (onto, base, tip, commit, problem))
     return Landing._make((*texts, int(failures)))
-
-
-def _seal(value: Any) -> Seal | None:
-    """The seal in our part of a ``meta.json``; raises TypeError and ValueError."""
-    if not value:
-        return None
-    checksum, authors, linear, corrections = value
-    pairs = tuple((int(first), int(second)) for first, second in corrections)
-    return Seal(int(checksum), tuple(map(str, authors)), bool(linear), pairs)
 
 
 def _string(value: object) -> str:
