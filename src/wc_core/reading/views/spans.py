@@ -10,7 +10,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.index.parts import read_part
 from wc_core.ledger.threads.folding import is_linear
 from wc_core.ledger.threads.revisions import Revision
-from wc_core.lookup.search.mentions import is_of_kind, is_written_on
+from wc_core.lookup.mentions import is_of_kind, is_written_on
 from wc_core.reading.views.entries import (
     Numbered,
     first_index,
