@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +15,9 @@ import pytest
 from tests.conftest import SOURCE
 from tests.contract import scenes
 from wc_cli.ledger.store.writer import IdSource
+from wc_core.attention.status.balls import Balls
 from wc_core.base import times, ulid
+from wc_core.base.names import Directory
 from wc_core.ledger.threads import folding
 from wc_core.ledger.threads.proposals import Draft
 from wc_core.ledger.threads.reader import StoreReader
@@ -24,6 +25,7 @@ from wc_core.reading.views.entries import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from wc_core.ledger.threads.reader import Thread
 
@@ -95,10 +97,9 @@ def test_a_ball_is_passed_on_whatever_the_clock_says(tmp_path: Path, name: str) 
     assert (found.state.ball, found.state.heads) == ("Codex", (ids[-1],))
     reader = StoreReader(scenes.layout_of(str(tmp_path)).root)
     assert reader.snapshot("clocks").state == found.state
-    # What lists and the prompt read.
-    local = scenes.layout_of(str(tmp_path)).local
-    (ball,) = Path(local, "status/holder").glob("*/*")
-    assert ball.parent.name.startswith("codex")
+    balls = Balls(reader, Directory())
+    (ball,) = balls.held(balls.folders())
+    assert ball.folder.startswith("codex")
 
 
 def read(folder: Path, *words: str) -> str:
