@@ -26,13 +26,7 @@ from wc_core.reading.views.search import answers as search_views
 from wc_core.reading.views.search import query as queries
 from wc_core.reading.views.search.answers import search
 from wc_core.reading.views.search.indexed import IndexedSearch
-from wc_core.reading.views.search.query import (
-    ANY,
-    NEWEST,
-    SORTS,
-    LooseQuery,
-    Question,
-)
+from wc_core.reading.views.search.query import ANY, NEWEST, SORTS, LooseQuery, Question
 from wc_core.reading.views.updates import updates
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Searches: which entries match a query, and in which order they are shown.
 
-`answers` has the query and its result. It uses an engine: `scan` reads the logs,
-`indexed` uses the cache, which `hits` queries, and reads the logs that the cache lacks;
-both find the same. `ranked` orders entries by their texts.
+`answers` makes the result of a question, which `query` describes. It uses an engine:
+`indexed` asks the cache by `hits`, and reads the logs that the cache lacks by `scan`;
+both find the same. `together` is the engine of several stores. `ranked` orders entries
+by their texts.
 """

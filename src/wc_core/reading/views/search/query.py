@@ -1,7 +1,6 @@
 """What a search asks for, and what an engine that knows the entries returns.
 
-`wc_core.lookup.words` defines what a term is. An *engine* knows which entries
-match; the engine `scan` reads the logs.
+`wc_core.lookup.words` defines what a term is. An *engine* knows which entries match.
 """
 
 from __future__ import annotations
