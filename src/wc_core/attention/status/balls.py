@@ -139,6 +139,8 @@ class Balls:
         self._direct: list[Snapshot] = []
         self._waits: dict[str, tuple[str, ...]] = {}
         self._balls_of: dict[str, list[str]] = {}
+        # Kept: many threads have the same few balls.
+        self._folders: dict[str | None, str] = {}
 
     def look(self, late: Callable[[], bool] = _never) -> bool:
         """Reads what every question needs, unless that was done: the threads that the
@@ -188,7 +190,7 @@ class Balls:
             self._waits = plans.waiting(plans.plan_of(self.reader, states, fresh))
         self._balls_of = {}
         for (ball,) in cache.ask(_HOLDERS) if cache is not None else ():
-            self._balls_of.setdefault(folder_of(ball, self.directory), []).append(ball)
+            self._balls_of.setdefault(self._folder(ball), []).append(ball)
         self._direct = [
             snapshot for snapshot in known if snapshot.state.status != CLOSED
         ]
@@ -209,7 +211,7 @@ class Balls:
     def folders(self) -> list[str]:
         """Returns the folders of everyone who may have a ball, sorted."""
         fresh = self.freshness
-        direct = map(self._folder, self._direct)
+        direct = (self._folder(snapshot.state.ball) for snapshot in self._direct)
         free = [FREE_FOLDER] if fresh.cache is not None else []
         return sorted({*self._balls_of, *direct, *free})
 
@@ -248,7 +250,7 @@ class Balls:
             topics += [
                 snapshot.topic
                 for snapshot in self._direct
-                if self._folder(snapshot) in chosen
+                if self._folder(snapshot.state.ball) in chosen
             ]
             return sum(topic not in self._waits for topic in topics)
 
@@ -325,7 +327,7 @@ class Balls:
 
     def _ball_of(self, fields: ThreadFields) -> HeldBall:
         name = f"{fields.since}.{safe_name(fields.topic)}"
-        return HeldBall(folder_of(fields.ball, self.directory), name)
+        return HeldBall(self._folder(fields.ball), name)
 
     def at(self, places: Iterable[str]) -> dict[str, HeldBall]:
         """Returns the balls of the threads at these places, by topic; those that wait
@@ -406,8 +408,10 @@ class Balls:
     def _fields(self, conditions: str, *values: Any) -> list[ThreadFields]:
         return self.freshness.fields(f"{conditions} AND {_OPEN}", *values)
 
-    def _folder(self, snapshot: Snapshot) -> str:
-        return folder_of(snapshot.state.ball, self.directory)
+    def _folder(self, ball: str | None) -> str:
+        if ball not in self._folders:
+            self._folders[ball] = folder_of(ball, self.directory)
+        return self._folders[ball]
 
     def _spellings(self, folder: str) -> list[str | None]:
         """The balls in the cache that are in a folder."""
@@ -438,7 +442,7 @@ class Balls:
         rows += [
             (snapshot.topic, since_of(snapshot.state), snapshot.state.status)
             for snapshot in self._direct
-            if self._folder(snapshot) == folder
+            if self._folder(snapshot.state.ball) == folder
             if places is None or not {*at}.isdisjoint(places_of(snapshot.state))
         ]
         names = [
@@ -457,15 +461,8 @@ class Balls:
     ) -> list[HeldBall]:
         left_out = {FREE_FOLDER, *without}
 
-        def query() -> list[HeldBall]:
-            folder_by_ball = {
-                ball: folder
-                for folder in self._balls_of
-                for ball in self._balls_of[folder]
-            }
-            own = [
-                ball for ball, folder in folder_by_ball.items() if folder in left_out
-            ]
+        def query() -> list[tuple[str, str | None, str]]:
+            own = [b for folder in left_out for b in self._balls_of.get(folder, ())]
             skipped = len(self.freshness.outdated) + len(self._waits)
             marks = ", ".join("?" * len(own))
             rows = self.freshness.rows(
@@ -475,20 +472,17 @@ class Balls:
                 "LIMIT ?",
                 *(*own, before, before, count + skipped),
             )
-            held = [
-                HeldBall(folder_by_ball[ball], f"{since}.{safe_name(topic)}")
-                for topic, ball, since in rows
-                if topic not in self._waits
-            ]
-            direct = self._moving([*map(fields_of, self._direct)])
-            return [*held, *map(self._ball_of, direct)]
+            direct = (snapshot.state for snapshot in self._direct)
+            return [*rows, *((s.topic, s.ball, since_of(s)) for s in direct)]
 
-        balls = self._ask(query)
-        chosen = [ball for ball in balls if ball.folder not in left_out]
-        if before:
-            chosen = [ball for ball in chosen if ball.name < before]
-        chosen.sort(key=lambda ball: ball.name, reverse=order == "DESC")
-        return chosen[:count]
+        balls = [
+            HeldBall(folder, f"{since}.{safe_name(topic)}")
+            for topic, ball, since in self._ask(query)
+            if (not before or since < before) and topic not in self._waits
+            if (folder := self._folder(ball)) not in left_out
+        ]
+        balls.sort(key=lambda ball: ball.name, reverse=order == "DESC")
+        return balls[:count]
 
 
 def seated_folders(balls: Balls, surroundings: Surroundings) -> list[str]:
