@@ -399,6 +399,14 @@ def test_a_guard_that_can_remember_nothing_refuses(claimed: Here) -> None:
     assert Agent(claimed, "claude", "refuse").before().code == 20
 
 
+def test_a_guard_that_can_list_no_threads_refuses(claimed: Here) -> None:
+    agent, threads = Agent(claimed, "claude", "refuse"), claimed.log("login").parent
+    assert agent.before().code == 20
+    threads.parent.rename(claimed.path / "threads")
+    threads.parent.write_text("in the way")
+    assert agent._replace(level="").before().code == 20
+
+
 def test_an_edit_without_a_session_is_refused(claimed: Here) -> None:
     fields = {"tool_name": "Edit", "tool_input": {"file_path": "auth.py"}}
     words = ("brief", "--hook", "before-tool", "--client", "claude")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from itertools import repeat
 
+from wc_core.base.errors import WcError
 from wc_core.base.files import age_of, names_in
 from wc_core.base.layout import topic_of
 from wc_core.base.values import NamedTuple
@@ -74,11 +75,12 @@ def freshness(reader: StoreReader) -> CacheState:
     """Returns what the cache of a store can answer for. Raises StorageError and
     CorruptError if the threads cannot be listed."""
     layout = reader.layout
-    # In the order in which threads pass from one to the next.
-    touched = {*topics_in(layout, layout.unsettled), *topics_in(layout, layout.traces)}
-    touched = {topic for topic in touched if not reader.is_hidden(topic)}
-    stamp = store_stamp(layout)
     try:
+        # In the order in which threads pass from one to the next.
+        folders = (layout.unsettled, layout.traces)
+        touched = {topic for folder in folders for topic in topics_in(layout, folder)}
+        touched = {topic for topic in touched if not reader.is_hidden(topic)}
+        stamp = store_stamp(layout)
         cache = Cache(layout)
         is_large = _has_many(cache)
         if is_large and cache.stamp == stamp:
@@ -87,11 +89,12 @@ def freshness(reader: StoreReader) -> CacheState:
             is_old = age_of(layout.cache) > _COMPARED_SECONDS
             return CacheState(cache, direct, unindexed=FEW if is_old else 0)
         kept = dict(cache.ask("SELECT topic, key FROM threads"))
-    except (UnusableCacheError, OSError):
+    except (UnusableCacheError, WcError, OSError):
+        # Without what writers leave, the cache is not believed.
         topics = reader.topics()
         return CacheState(None, topics, unindexed=len(topics))
-    topics, folders = reader.topics_and_folders()
-    keys = thread_keys(layout, topics, folders)
+    topics, names = reader.topics_and_folders()
+    keys = thread_keys(layout, topics, names)
     direct = [
         topic
         for topic in topics
