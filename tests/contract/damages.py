@@ -145,27 +145,6 @@ def _several(broken: Broken) -> None:
     broken.write(b"\xff\n", first, b"\n", b"[1]\n", second, third, b"{\n", b'{"en')
 
 
-def _status_files(broken: Broken) -> list[Path]:
-    return [one for one in (broken / ".local/status").rglob("*.auth") if one.is_file()]
-
-
-def _stale(broken: Broken) -> None:
-    for path in _status_files(broken):
-        path.write_bytes(path.read_bytes().replace(b"wc1 OPEN", b"wc1 BLOCKED"))
-
-
-def _without_status(broken: Broken) -> None:
-    for path in _status_files(broken):
-        path.unlink()
-
-
-def _orphan(broken: Broken) -> None:
-    folder = broken / ".local/status/holder/pat"
-    folder.mkdir(parents=True, exist_ok=True)
-    name = "01KDWPVPF80000000000000007.gone"
-    (folder / name).write_text("wc1 OPEN\ngone\nPat\n1 *\n")
-
-
 def _gone(broken: Broken) -> None:
     for name in (LOG, META, EDGES, PAGE):
         (broken / name).unlink()
@@ -354,18 +333,6 @@ DAMAGES: dict[str, Damage] = {
     },
     "a link as scratch": _instead("no scratch", ".local/scratch", "link"),
     "a file as scratch": _instead("no scratch", ".local/scratch", "file"),
-    "a link as status": _instead("no status", ".local/status", "link"),
-    "a file as status": _instead("no status", ".local/status", "file"),
-    "stale status files": Damage("old status", _stale, found=(".local/status",)),
-    "no status files": Damage("old status", _without_status, found=(".local/status",)),
-    "a status file of no thread": Damage(
-        "old status",
-        _orphan,
-        found=(".local/status/holder/pat/01KDWPVPF80000000000000007.gone",),
-    ),
-    "an alias that changed": _put(
-        "old status", "config.toml", b'[aliases]\ncodex = "Cursor"\n'
-    )._replace(found=(".local/status", ".local/status")),
     **{
         f"a {kind} as cursors": _instead("cursors", ".local/cursors", kind)
         for kind in ("link", "file")

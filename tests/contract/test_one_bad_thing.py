@@ -75,7 +75,7 @@ def test_a_meta_that_someone_edited_decides_nothing(repo: Repo, key: str) -> Non
     assert not repo.machine.git("status", "--porcelain", cwd=repo.store)
 
 
-@pytest.mark.parametrize("name", [".local", ".local/status", ".local/cursors"])
+@pytest.mark.parametrize("name", [".local", ".local/uncached", ".local/cursors"])
 def test_nothing_is_written_through_a_link(repo: Repo, name: str) -> None:
     store = repo.path / ".watercooler"
     (store / "threads").mkdir(parents=True)

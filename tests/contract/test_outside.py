@@ -28,8 +28,7 @@ STEP = 1 if amounts.is_long() else 2
 FOLDERS = (
     *("graph", "graph/baseline", "graph/baseline/threads", "threads", ".local"),
     *("graph/baseline/threads/auth", ".local/locks", ".local/locks/threads"),
-    *(".local/unsettled", ".local/cursors", ".local/cursors/auth", ".local/status"),
-    *(".local/status/holder", ".local/status/branch", ".local/status/branch/auth"),
+    *(".local/unsettled", ".local/cursors", ".local/cursors/auth", ".local/uncached"),
     *(".local/me", ".local/me/=main", ".local/scratch", ".local/imported"),
     *(".local/quarantine", ".local/quarantine/auth"),
 )
@@ -39,7 +38,7 @@ FILES = (
     *(".local/locks/threads/auth", ".local/locks/git", ".local/unsettled/auth"),
     *(".local/settling.json", ".local/committing", ".local/index.md", "config.toml"),
     *(".gitignore", ".gitattributes", ".local/cursors/auth/pat", "config.json"),
-    *(".local/me/=main/=default", ".local/status/holder/pat/*", "agents.json"),
+    *(".local/me/=main/=default", ".local/cache.db", "agents.json"),
 )
 WRITING = (
     ("say", "auth", "--title", "T", "--body", "B"),
@@ -154,7 +153,7 @@ def test_no_hard_link_is_written_through(
         assert said or "--seen" in words or words[0] == "statusline"
 
 
-@pytest.mark.parametrize("name", [".local", ".local/status", ".local/me"])
+@pytest.mark.parametrize("name", [".local", ".local/uncached", ".local/me"])
 def test_the_status_line_follows_none(
     template: Path, tmp_path: Path, name: str
 ) -> None:
@@ -212,7 +211,13 @@ while True:
     "name",
     [
         *("graph/baseline/threads/auth", "graph/baseline/threads", "graph", "threads"),
-        *(".local", ".local/scratch", ".local/unsettled", ".local/status", ".local/me"),
+        *(
+            ".local",
+            ".local/scratch",
+            ".local/unsettled",
+            ".local/uncached",
+            ".local/me",
+        ),
         *(".local/locks/threads", ".local/cursors", ".local/quarantine"),
     ][::STEP],
 )

@@ -72,7 +72,7 @@ class Shop:
         found = {}
         for path in sorted(Path(self.place.root).rglob("*")):
             name = str(path.relative_to(self.place.root))
-            rendered = name.startswith((".local/status", "threads/"))
+            rendered = name.startswith("threads/")
             if path.is_file() and (
                 rendered or path.name in {"meta.json", "edges.jsonl"}
             ):
@@ -83,7 +83,6 @@ class Shop:
         """Delete every projection, and mark every thread as unsettled."""
         for name in self.files():
             os.unlink(f"{self.place.root}/{name}")
-        shutil.rmtree(f"{self.place.root}/.local/status", ignore_errors=True)
         upkeep = Upkeep(self.reader, {}, self.rules)
         for topic in self.reader.topics():
             Path(upkeep.marker(topic)).touch()
