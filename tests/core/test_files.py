@@ -210,18 +210,6 @@ def test_what_was_written_just_now(
         assert folder.is_recent("file", 10) == recent
 
 
-def test_names_of_what_was_changed_since(tmp_path: Path) -> None:
-    for name, second in (("old", 10), ("then", 20), ("new", 30)):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (second, second))
-    (tmp_path / "link").symlink_to("old")  # made now
-    with Folder(str(tmp_path)) as folder:
-        assert sorted(folder.names_changed_since(20 * 10**9)) == ["link", "new", "then"]
-        assert folder.names_changed_since(2**62) == []
-    with Folder(f"{tmp_path}/missing") as folder:
-        assert folder.names_changed_since(0) == []
-
-
 def test_the_heads_of_many_files_are_read_in_their_order(tmp_path: Path) -> None:
     (tmp_path / "short").write_bytes(b"one\n")
     (tmp_path / "long").write_bytes(b"1234567890")

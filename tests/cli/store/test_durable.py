@@ -31,9 +31,6 @@ WRITES: dict[str, Callable[[str, str], object]] = {
     "append": lambda path, root: durable.append(path, b"line\n", root),
     "create": lambda path, root: durable.create(path, b"all\n", root),
     "replace": lambda path, root: durable.replace(path, b"all\n", root),
-    "replace with a twin": lambda path, root: durable.replace_with_twin(
-        path, path, b"all\n", root
-    ),
     "touch": durable.touch,
     "remove": durable.remove,
     "move": lambda path, root: durable.move(path, f"{root}/aside", root),
@@ -84,24 +81,6 @@ def test_an_append_to_one_of_two_names_keeps_all_there_was(root: Path) -> None:
     inode = path.stat().st_ino
     durable.append(str(path), b"three\n", str(root))
     assert path.stat().st_ino == inode
-
-
-def test_twins_are_one_file_until_one_is_replaced(root: Path) -> None:
-    one, two = root / "graph/t/one", root / "graph/two"
-    two.write_bytes(b"old\n")
-    durable.replace(str(one), b"new\n", str(root))
-    durable.replace_with_twin(str(two), str(one), b"new\n", str(root))
-    assert two.read_bytes() == b"new\n"
-    assert two.samefile(one)
-    durable.replace(str(one), b"newer\n", str(root))
-    assert two.read_bytes() == b"new\n"
-    assert os.listdir(root / ".local/scratch") == []
-
-
-def test_without_a_twin_a_file_is_written(root: Path) -> None:
-    path = root / "graph/t/one"
-    durable.replace_with_twin(str(path), f"{root}/graph/gone", b"new\n", str(root))
-    assert path.read_bytes() == b"new\n"
 
 
 @pytest.mark.parametrize("name", ["../out", "graph/../../out", "graph//t", ""])

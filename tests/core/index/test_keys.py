@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wc_core.base.layout import Layout
-from wc_core.ledger.index.keys import NONE, ThreadFiles, word_keys, words_part
+from wc_core.ledger.index.keys import NONE, thread_keys
 from wc_core.ledger.threads.reader import StoreReader
 
 LOG, META, ANNOTATIONS = "entries.jsonl", "meta.json", "annotations.jsonl"
@@ -40,13 +40,8 @@ def layout(tmp_path: Path) -> Layout:
     return made
 
 
-def test_the_keys_of_logs_are_parts_of_the_keys_of_threads(layout: Layout) -> None:
-    topics = ["page-alone", *os.listdir(layout.threads)]
-    with ThreadFiles(layout) as files:
-        keys = files.keys(topics)
-    assert word_keys(layout, topics) == {
-        topic: words_part(key) for topic, key in keys.items()
-    }
+def test_threads_with_a_log_have_keys(layout: Layout) -> None:
+    keys = thread_keys(layout, ["page-alone", *os.listdir(layout.threads)])
     assert {topic for topic, key in keys.items() if key != NONE} == {
         "whole",
         "annotated",
@@ -64,8 +59,8 @@ def test_the_folders_may_be_known(layout: Layout) -> None:
     assert "page-alone" in topics
     assert "of another tool" in folders.values()
     assert "link" not in folders
-    assert word_keys(layout, topics, folders) == word_keys(layout, topics)
+    assert thread_keys(layout, topics, folders) == thread_keys(layout, topics)
 
 
 def test_a_store_without_threads_has_no_keys(tmp_path: Path) -> None:
-    assert word_keys(Layout(os.path.realpath(tmp_path)), ["one"]) == {"one": NONE}
+    assert thread_keys(Layout(os.path.realpath(tmp_path)), ["one"]) == {"one": NONE}

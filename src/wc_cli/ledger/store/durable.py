@@ -332,31 +332,6 @@ def replace(path: str, data: bytes, root: str) -> None:
     _write_then_move(path, _writing(data, flush=False), root)
 
 
-def replace_with_twin(path: str, twin: str, data: bytes, root: str) -> None:
-    """Replace the content of ``path`` with ``data``, as `replace` does, by making it
-    another name of the file ``twin``, which this process has just written with it.
-
-    That saves making a file, which takes ten times as long. As both are only ever
-    replaced, none of them changes with the other. Raises StorageError.
-    """
-    folder, name = os.path.split(twin)
-
-    def write(half: str, scratch: int) -> None:
-        try:
-            with folder_handle(folder, root) as source:
-                os.link(
-                    name,
-                    half,
-                    src_dir_fd=source,
-                    dst_dir_fd=scratch,
-                    follow_symlinks=False,
-                )
-        except OSError:  # such as on a file system without hard links
-            write_new(half, data, scratch)
-
-    _write_then_move(path, write, root)
-
-
 def replace_if_changed(path: str, data: bytes, root: str) -> bool:
     """Replace the content of ``path`` with ``data``, unless it `has_content` already.
     Returns whether it had other bytes. Raises StorageError or CorruptError."""

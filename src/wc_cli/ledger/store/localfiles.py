@@ -173,20 +173,15 @@ class LocalFiles:
         self.layout = layout
         self.stamp = LineStamp(layout)
 
-    def write(self, path: str, data: bytes, twin: str = "") -> bool:
-        """Write a file unless it has these bytes. Returns whether it differed. ``twin``
-        is a file that has just been written with them."""
+    def write(self, path: str, data: bytes) -> bool:
+        """Write a file unless it has these bytes. Returns whether it differed."""
         target = f"{self.layout.local}/{path}"
         if durable.has_content(target, data, self.layout.root):
             return False
         self._make_folder(os.path.dirname(target))
         if path.startswith(SOURCES):
             self.stamp.remove()
-        if twin:
-            other = f"{self.layout.local}/{twin}"
-            durable.replace_with_twin(target, other, data, self.layout.root)
-        else:
-            durable.replace(target, data, self.layout.root)
+        durable.replace(target, data, self.layout.root)
         return True
 
     def has(self, path: str, data: bytes) -> bool:

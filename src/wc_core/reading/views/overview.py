@@ -9,7 +9,7 @@ from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.index.keys import word_keys
+from wc_core.ledger.index.keys import thread_keys
 from wc_core.ledger.planning import unlanded
 from wc_core.ledger.planning.landing import (
     NEWER,
@@ -82,8 +82,8 @@ class Overview:
         return [row.topic for row in self.matching(criteria)]
 
     def keys(self, topics: Iterable[str]) -> Mapping[str, str]:
-        """Returns the part of the key of each of these threads about its words."""
-        return word_keys(self.reader.layout, topics)
+        """Returns the key of each of these threads."""
+        return thread_keys(self.reader.layout, topics)
 
     def names(self, topics: Collection[str]) -> dict[str, str]:
         """Returns the names of threads, by topic."""
@@ -130,12 +130,6 @@ class Overview:
             holders = filter(has_ball, listing.balls())
             selection = selection.both(held.either("ball", holders))
         return selection
-
-    def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
-        """Returns the id of the newest entry, and the result of `matching`, from one
-        reading of the store."""
-        listing = self.listing()
-        return listing.newest_id(), self._matching(listing, criteria)
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
