@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -101,3 +103,17 @@ def test_what_there_is_no_time_to_read_is_left_out(tmp_path: Path) -> None:
     balls = Balls(store.reader, Directory())
     assert balls.look(lambda: True)
     assert [held.topic for held in balls.held(["codex"])] == ["t", "u"]
+
+
+def test_who_has_read_a_thread_takes_part_in_it(tmp_path: Path) -> None:
+    store, me = Store(str(tmp_path)), viewer()
+    store.write("t", [entry(0, "Gemini (pat)")])
+    store.refresh()
+    for takes_part in (False, True):
+        balls = Balls(store.reader, Directory())
+        (status,) = balls.statuses(balls.held(balls.folders()), me)
+        assert status.takes_part is takes_part
+        path = store.reader.cursor_path("t", me.key)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        fields = {"key": me.key, "heads": [entry_id(0)], "count": 1}
+        (tmp_path / os.path.relpath(path, tmp_path)).write_text(json.dumps(fields))

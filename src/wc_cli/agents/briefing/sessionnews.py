@@ -316,7 +316,7 @@ def _is_held(view: SessionView, status: BallStatus) -> bool:
     """Return whether the agent should act on a ball: it was passed to this agent by
     name, or in a thread that it takes part in, and isn't BLOCKED."""
     return status.status != BLOCKED and (
-        status.wrote or status.held.folder in view.named
+        status.takes_part or status.held.folder in view.named
     )
 
 

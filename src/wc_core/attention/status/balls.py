@@ -82,12 +82,12 @@ class HeldBall(NamedTuple):
 
 class BallStatus(NamedTuple):
     """A ball as a viewer sees it: the status of its thread, the number of entries that
-    are NEW for them, and whether they wrote in it."""
+    are NEW for them, and whether they wrote in it or have read it."""
 
     held: HeldBall
     status: str
     new: int
-    wrote: bool
+    takes_part: bool
 
 
 def folders_of(viewer: Viewer) -> tuple[str, ...]:
@@ -392,8 +392,8 @@ class Balls:
             for ball in held:
                 item = fields.get(ball.topic)
                 if item is not None:
-                    new, wrote = counts.of(item), counts.wrote_in(item)
-                    yield BallStatus(ball, item.status, new, wrote)
+                    new, takes_part = counts.of(item), counts.takes_part_in(item)
+                    yield BallStatus(ball, item.status, new, takes_part)
 
     def _at(self, topics: Iterable[str]) -> list[ThreadFields]:
         chosen = [*topics]

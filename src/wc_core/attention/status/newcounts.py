@@ -41,6 +41,12 @@ class NewCounts:
         """Returns whether the viewer wrote in a thread."""
         return self._of_own_names(fields.new) is not None
 
+    def takes_part_in(self, fields: ThreadFields) -> bool:
+        """Returns whether the viewer wrote in a thread, or has read it."""
+        if self.wrote_in(fields) or fields.topic not in self._read:
+            return self.wrote_in(fields)
+        return bool(self._reader.cursor(fields.topic, self._viewer.key).heads)
+
     def _of_own_names(self, column: str) -> int | None:
         if column not in self._own:
             counts = new_counts(column)

@@ -165,5 +165,5 @@ def _counts(balls: Balls, viewer: Viewer, topics: frozenset[str]) -> dict[str, i
     return {
         status.held.topic: status.new
         for status in balls.statuses(meant, viewer)
-        if topics or status.wrote or status.held.folder in own
+        if topics or status.takes_part or status.held.folder in own
     }

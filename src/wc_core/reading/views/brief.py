@@ -531,5 +531,5 @@ def _taken_part_in(
     for status in balls.statuses(held, query.viewer):
         if query.late():
             return
-        if status.wrote:
+        if status.takes_part:
             yield status.held
