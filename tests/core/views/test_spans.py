@@ -98,11 +98,11 @@ def test_the_cache_gives_the_same_entries_as_the_whole_thread(
         reader, someone = StoreReader(folder), viewer(name)
         layout = reader.layout
         os.makedirs(layout.folder("t"))
-        known, is_current = cached
+        old_count, is_current = cached
         # What another program changed in lines that the cache never had, with the same
         # number of bytes, shows nowhere.
-        if known and damage[0] != "changed":
-            put(layout, entries[:known])
+        if old_count and damage[0] != "changed":
+            put(layout, entries[:old_count])
             keep(reader)
         put(layout, entries, *damage)
         if is_current:
@@ -131,7 +131,7 @@ def test_only_what_is_asked_for_is_decoded(
 ) -> None:
     put(reader.layout, chain(*(entry(step, AGENTS[step % 2]) for step in range(50))))
     keep(reader)
-    for query, found, count in (
+    for query, positions, count in (
         (SpanQuery(-5), [45, 46, 47, 48, 49], 5),
         (SpanQuery(limit=3), [0, 1, 2], 3),
         (SpanQuery(20, limit=2, kind="question"), [], 30),
@@ -140,7 +140,7 @@ def test_only_what_is_asked_for_is_decoded(
     ):
         decoded.clear()
         span = thread_span(reader, "t", query, viewer())
-        assert [item.idx for item in span.entries] == found
+        assert [item.idx for item in span.entries] == positions
         assert len(decoded) == count
 
 

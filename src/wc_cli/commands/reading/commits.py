@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_cli.run.terminal.style import Style
     from wc_core.ledger.git.repository import Repository
-    from wc_core.ledger.index.parts import Part
+    from wc_core.ledger.index.parts import ThreadPart
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.entries import Numbered
     from wc_core.reading.views.spans import ThreadSpan
@@ -155,7 +155,7 @@ def _is_named(name: str, agent: str) -> bool:
 
 
 def thread_commits(
-    thread: Thread | Part,
+    thread: Thread | ThreadPart,
     entries: Iterable[Numbered],
     path: str,
     env: Mapping[str, str],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.run.context import Context
-    from wc_core.ledger.index.parts import Part
+    from wc_core.ledger.index.parts import ThreadPart
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.entries import Numbered
@@ -106,7 +106,7 @@ def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -
 
 
 def _print_thread(
-    context: Context, thread: Thread | Part, entries: list[Numbered], *, raw: bool
+    context: Context, thread: Thread | ThreadPart, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = output_style(context.env)
     head = entrytext.thread_head(thread, style, passed_text(context, thread.state))
@@ -125,7 +125,9 @@ def _print_thread(
     pager.page_parts(parts, command, context.env, begin=begin)
 
 
-def _first_new(context: Context, thread: Thread | Part, entries: list[Numbered]) -> int:
+def _first_new(
+    context: Context, thread: Thread | ThreadPart, entries: list[Numbered]
+) -> int:
     """Return the position of the first unread entry; -1 if none of the shown entries is
     old, or none is new."""
     viewer = context.viewer

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from wc_cli.run.terminal.style import Style
     from wc_core.base.errors import Damage
-    from wc_core.ledger.index.parts import Part
+    from wc_core.ledger.index.parts import ThreadPart
     from wc_core.ledger.summaries.choosing import Summary
     from wc_core.ledger.threads.linerefs import LineRef
     from wc_core.ledger.threads.model import Entry
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MOST_REFERENCES = 3  # on a line that has a title, too
 
 
-def thread_head(thread: Thread | Part, style: Style, passed: str = "") -> str:
+def thread_head(thread: Thread | ThreadPart, style: Style, passed: str = "") -> str:
     """Return the lines above a thread's entries: title, ball and how far it has come,
     problems."""
     state = thread.state
@@ -52,7 +52,7 @@ def thread_head(thread: Thread | Part, style: Style, passed: str = "") -> str:
         lines.append(f"checklist {progress(state.items)}")
     if state.forked:
         lines.append(f"forked: {len(state.heads)} histories; the next entry joins them")
-    lines.extend(f"damage: {damage_line(damage)}" for damage in thread.damage)
+    lines.extend(f"damage: {damage_line(damage)}" for damage in thread.snapshot.damage)
     return "\n".join(lines)
 
 

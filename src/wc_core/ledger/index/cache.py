@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.base.layout import Layout
     from wc_core.base.lean import sqlite3
 
-VERSION = 3
+VERSION = 4
 NOWHERE = -1
 # Columns of `words`. The tokenizer "ascii" splits the output of `words.fold_text` into
 # exactly its words: ASCII letters, digits and everything beyond ASCII. Only positions

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wc_core.base.errors import Damage
     from wc_core.ledger.threads.model import Entry, State
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.ledger.threads.snapshot import Snapshot
@@ -29,7 +28,7 @@ _FIRST = (
 )
 
 
-class Part(NamedTuple):
+class ThreadPart(NamedTuple):
     """The entries of a thread from position ``start`` on, none of which is corrected,
     and the names of all authors. It has the same facts about the thread as `Thread`."""
 
@@ -48,15 +47,10 @@ class Part(NamedTuple):
         """The thread's name in its store."""
         return self.snapshot.name
 
-    @property
-    def damage(self) -> tuple[Damage, ...]:
-        """The defects of the thread's files: there are none."""
-        return self.snapshot.damage
-
 
 def read_part(
     reader: StoreReader, topic: str, choose: Callable[[State], range | None]
-) -> Part | None:
+) -> ThreadPart | None:
     """Returns the entries of a thread at the positions that ``choose`` returns for its
     state; ``None`` if that is ``None``, or if the thread has to be read completely: it
     is short, forked, damaged, has corrections or ticked boxes, or is not in the cache
@@ -69,7 +63,7 @@ def read_part(
 
 def _part(
     reader: StoreReader, topic: str, choose: Callable[[State], range | None]
-) -> Part | None:
+) -> ThreadPart | None:
     layout = reader.layout
     snapshot = reader.snapshot(topic)
     state = snapshot.state
@@ -98,7 +92,7 @@ def _part(
     entries = codec.read_log(topic, data).entries
     if [entry.id for entry in entries] != names or len(names) < len(positions):
         return None
-    return Part(snapshot, authors, positions.start, with_ways(entries, layout))
+    return ThreadPart(snapshot, authors, positions.start, with_ways(entries, layout))
 
 
 def _authors(cache: Cache, number: int, state: State) -> tuple[str, ...]:

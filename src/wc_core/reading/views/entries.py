@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_core.ledger.index.parts import Part
+    from wc_core.ledger.index.parts import ThreadPart
     from wc_core.ledger.summaries.choosing import Summary
     from wc_core.ledger.threads.model import Entry, State
     from wc_core.ledger.threads.reader import Thread
@@ -191,7 +191,7 @@ def _seen_by_all(thread: Thread) -> set[str]:
     return set.intersection(*(model.ancestors((head,), graph) for head in heads))
 
 
-def thread_head(thread: Thread | Part, store: str) -> dict[str, Any]:
+def thread_head(thread: Thread | ThreadPart, store: str) -> dict[str, Any]:
     """Returns the read shape without its entries."""
     state = thread.state
     fields: dict[str, Any] = {
@@ -209,15 +209,18 @@ def thread_head(thread: Thread | Part, store: str) -> dict[str, Any]:
         fields["checklist"] = progress(state.items)._asdict()
     if state.forked:
         fields["heads"] = list(state.heads)
-    if thread.damage:
+    if thread.snapshot.damage:
         fields["damage"] = [
-            f"{damage.place}: {damage.message}" for damage in thread.damage
+            f"{damage.place}: {damage.message}" for damage in thread.snapshot.damage
         ]
     return fields
 
 
 def read_json(
-    thread: Thread | Part, store: str, visible: list[Numbered], following: int = -1
+    thread: Thread | ThreadPart,
+    store: str,
+    visible: list[Numbered],
+    following: int = -1,
 ) -> dict[str, Any]:
     """Returns the read shape. ``following`` is the first entry of the next call, -1 if
     there is none."""

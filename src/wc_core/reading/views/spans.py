@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wc_core.ledger.index.parts import Part
+    from wc_core.ledger.index.parts import ThreadPart
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader, Thread
     from wc_core.ledger.threads.snapshot import Cursor
@@ -53,7 +53,7 @@ class ThreadSpan(NamedTuple):
     """The entries, and their thread. ``left_out_count`` entries were left out, the
     first of them at position ``following``."""
 
-    thread: Thread | Part
+    thread: Thread | ThreadPart
     entries: list[Numbered]
     left_out_count: int = 0
     following: int = -1
@@ -89,7 +89,10 @@ def whole_span(
 
 
 def _cut(
-    thread: Thread | Part, fitting: list[Numbered], limit: int, unread: Iterable[int]
+    thread: Thread | ThreadPart,
+    fitting: list[Numbered],
+    limit: int,
+    unread: Iterable[int],
 ) -> ThreadSpan:
     """The first ``limit`` entries of those that fit; those at the ``unread`` positions
     follow, and fit as well."""
@@ -120,7 +123,7 @@ def _first_new(state: State, viewer: Viewer, cursor: Cursor) -> int:
 
 
 def _part_span(
-    part: Part, query: SpanQuery, viewer: Viewer, cursor: Cursor
+    part: ThreadPart, query: SpanQuery, viewer: Viewer, cursor: Cursor
 ) -> ThreadSpan | None:
     """Returns some entries of a thread, of which these parts were read; ``None`` if it
     has to be read completely."""
@@ -141,7 +144,7 @@ def _part_span(
     return _cut(part, fitting, query.limit, unread)
 
 
-def _follows_what_was_read(part: Part, viewer: Viewer, cursor: Cursor) -> bool:
+def _follows_what_was_read(part: ThreadPart, viewer: Viewer, cursor: Cursor) -> bool:
     """Whether exactly the entries of a part after its first one are new: each follows
     the one before, and the first is the viewer's last one, or the last that they
     read."""
