@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ROOT = SOURCE.parent
 # How many names below each folder point instead of naming. Lower a number whenever it
 # has fallen; to raise one, give the reason in the body of the commit.
-LIMITS = {"src": 191, "tests": 3112, "docs": 100}
+LIMITS = {"src": 191, "tests": 3109, "docs": 100}
 SLACK = 50
 
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOTALS = {
-    "lines of src": 100_162,
-    "lines of tests": 97_259,
-    "lines of tests of the inside": 72_302,
+    "lines of src": 100_026,
+    "lines of tests": 97_210,
+    "lines of tests of the inside": 72_250,
     "modules": 644,
     "commands": 64,
     "options": 320,

@@ -40,13 +40,18 @@ class Day(NamedTuple):
     def settle(self) -> None:
         """Wait until the background process of a write has made the lines again."""
         local = self.home.store / ".local"
+        admin = (self.home.store / ".git").read_text().removeprefix("gitdir: ").strip()
+        moves = Path(admin, "logs/HEAD")
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             stamp = local / "line/stamp"
             current = stamp.read_text().strip() if stamp.exists() else "none"
             lines = [path for path in stamp.parent.iterdir() if path != stamp]
             firsts = [path.read_text()[: len(current)] for path in lines]
-            if not any((local / "unsettled").iterdir()) and {*firsts} <= {current}:
+            moved = moves.stat().st_mtime_ns
+            is_old = any(path.stat().st_mtime_ns < moved for path in lines)
+            is_settled = not any((local / "unsettled").iterdir())
+            if is_settled and {*firsts} <= {current} and not is_old:
                 return
             time.sleep(0.01)
         raise AssertionError("the lines were not made again")

@@ -1,7 +1,7 @@
 """A repository in which everything was done that wc can do, as version 0.1.0 left it.
 
 ``code.txt`` has the branches of the code and the claims, for ``git fast-import``,
-``store`` the files on the branch of the threads, and ``activity`` the notes of before.
+and ``store`` the files on the branch of the threads.
 They were made once, with commands that may be gone: they are never changed.
 
 - ``login``: acknowledged, asked and answered, with a checklist, boxes in its text, a
@@ -18,7 +18,6 @@ They were made once, with commands that may be gone: they are never changed.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,5 +60,4 @@ def opened(machine: Machine) -> dict[str, Here]:
     changed = worktrees["login"].path / "app/store.py"
     changed.write_text(f"{changed.read_text()}\n\ndef save(user):\n    pass\n")
     main.ok("list", env={"WATERCOOLER_SYNC": "inline"})
-    shutil.copytree(DATA / "activity", main.store / ".local/activity")
     return worktrees

@@ -16,6 +16,7 @@ from wc_cli.agents.briefing import text as brieftext
 from wc_cli.run.terminal.style import Style
 from wc_core.base.ulid import encode
 from wc_core.ledger.guidance import BRIEF, MAX_GENERAL, Guidance
+from wc_core.ledger.index.keys import TICK_SECONDS
 from wc_core.reading.views.brief import (
     LIMITS,
     Brief,
@@ -123,6 +124,7 @@ def test_nothing_is_one_line(repo: Repo) -> None:
 def test_when_it_is_late_it_says_what_it_has_and_that_there_is_more(
     busy: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    time.sleep(TICK_SECONDS)
     busy.settled("ack", "over", "--as", "Eve")
     monkeypatch.setattr(gather, "OWN_SECONDS", -1.0)
     told = brief(busy, "--as", "Codex")

@@ -78,7 +78,8 @@ class Overview:
     def topics(self, criteria: Filter) -> list[str]:
         """Returns the threads that pass a filter, in any order."""
         if criteria == row_views.ANYTHING:
-            return self.reader.topics()
+            keys = self.keys(self.reader.topics())
+            return [t for t, key in keys.items() if key or self.reader.has(t)]
         return [row.topic for row in self.matching(criteria)]
 
     def keys(self, topics: Iterable[str]) -> Mapping[str, str]:
